@@ -234,8 +234,8 @@ func (m *Model) verifyPlan(ctx context.Context, p *Plan) error {
 }
 
 // CertifyRelease checks a release that comes from outside as [Model.Matches] and
-// [Model.Certify] check a plan, with what it says of the allocation of its noise. The
-// errors are theirs.
+// [Model.Certify] check a plan, with what it says of the allocation of its noise.
+// The errors are theirs.
 func (m *Model) CertifyRelease(ctx context.Context, r *Release) error {
 	if err := m.Matches(r.Plan()); err != nil {
 		return err

@@ -262,8 +262,8 @@ func (s *tauSearch) run() error {
 	return nil
 }
 
-// sharpen simulates more releases for all that may be the best: the first ones only tell which. It
-// ends when no other may be.
+// sharpen simulates more releases for all that may be the best: the first ones only tell which.
+// It ends when no other may be.
 func (s *tauSearch) sharpen() error {
 	done := make(map[*TauPoint]bool)
 	for again := true; again; {

@@ -18,8 +18,8 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// A graph and a signal that the program has already: two groups of three, and bob has heard. The
-// noise is fresh, so what the answer says differs from run to run.
+// A graph and a signal that the program has already: two groups of three, and bob has heard.
+// The noise is fresh, so what the answer says differs from run to run.
 func Example() {
 	ctx := context.Background()
 	var b graph.Builder

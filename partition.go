@@ -31,8 +31,8 @@ func (m *Model) detect(ctx context.Context) (community.Partition, error) {
 	return m.detector().Detect(ctx, m.Graph)
 }
 
-// PlannedCommunities describes the communities of the model, for a plan that is made of them and for anyone who compares. It
-// returns the errors of [Model.Partition].
+// PlannedCommunities describes the communities of the model, for a plan that is made of them and for anyone who compares.
+// It returns the errors of [Model.Partition].
 func (m *Model) PlannedCommunities(ctx context.Context) (*PlannedCommunities, error) {
 	part, err := m.Partition(ctx)
 	if err != nil {

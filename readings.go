@@ -12,8 +12,8 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// ErrBadSignal says that a property holds values that no source or sensor can have. The
-// error counts them, and names neither nodes nor values.
+// ErrBadSignal says that a property holds values that no source or sensor can have.
+// The error counts them, and names neither nodes nor values.
 var ErrBadSignal = errors.New("graphcloak: bad signal")
 
 // ErrSignalKind says that the plan does not charge the error of a computed diffusion, or

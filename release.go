@@ -10,8 +10,8 @@ import (
 )
 
 // Release spends the plan's budget and releases. The signal is read and checked
-// first, the spend is durable before the noise is drawn, and nothing is refunded. It
-// returns the errors of [Model.CheckRelease], such as [ErrIsolated], [ErrKey] where c.Noise is not of the plan's
+// first, the spend is durable before the noise is drawn, and nothing is refunded.
+// It returns the errors of [Model.CheckRelease], such as [ErrIsolated], [ErrKey] where c.Noise is not of the plan's
 // randomness, those of [privacy.Spend], and an [UnfinishedError] where the budget is or
 // may be spent.
 func (m *Model) Release(ctx context.Context, p *Plan, s Signal, c Spend) (*Release, error) {

@@ -24,8 +24,8 @@ func CheckSources(sources, n int) error {
 }
 
 // Prior makes a prior of the values of a property, NaN where a node has none: in a unit
-// that is near the largest of them, so that no sum is infinite and none underflows. It
-// changes and returns p, or [recovery.ErrInvalid] where a value is negative or
+// that is near the largest of them, so that no sum is infinite and none underflows.
+// It changes and returns p, or [recovery.ErrInvalid] where a value is negative or
 // infinite, or none is above 0.
 func Prior(p []float64, property string) ([]float64, error) {
 	wrong := 0

@@ -110,8 +110,8 @@ const gapTolerance = 1e-8
 
 // Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
 // that of the residual are those of ỹ where every sensor has the same σ, else multiples of
-// the noise; with the normal equations those of Mᵀỹ. A result without a certificate is [recovery.Stalled] with a nil error. It
-// returns [recovery.ErrInvalid] for a rule that gives no radius.
+// the noise; with the normal equations those of Mᵀỹ. A result without a certificate is [recovery.Stalled] with a nil error.
+// It returns [recovery.ErrInvalid] for a rule that gives no radius.
 func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule,
 	progress func(stage string, done, total int64),
 ) (*recovery.Result, report.BPDN, error) {

@@ -168,8 +168,8 @@ func (s *search) cuts(l *level, c []int32) []float64 {
 	return cut
 }
 
-// draw returns k with probability ∝ e^{gain_k/θ}, or −1, whose gain is 0. It
-// overwrites the gains.
+// draw returns k with probability ∝ e^{gain_k/θ}, or −1, whose gain is 0.
+// It overwrites the gains.
 func (s *search) draw(gain []float64) int {
 	top := 0.0
 	for _, x := range gain {

@@ -273,8 +273,8 @@ func (u *unitVectors) imagesTo(ctx context.Context, m *mat.Dense, first int, pic
 	return nil
 }
 
-// Dense returns M̃ as a matrix where the method is Eigen, and nil otherwise. The
-// caller must not change it.
+// Dense returns M̃ as a matrix where the method is Eigen, and nil otherwise.
+// The caller must not change it.
 func (d *Diffusion) Dense() *mat.Dense {
 	if d.spec == nil {
 		return nil

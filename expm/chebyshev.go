@@ -21,8 +21,7 @@ const maxDegree = 1 << 20
 //	e^{-c(1+x)} = Σ_k (−1)^k p_k T_k(x),   p_0 = e^{-c}I_0(c),   p_k = 2e^{-c}I_k(c),
 //
 // truncated at the tolerance, and an upper bound on the sum of the dropped ones. The p_k are the probabilities of |X| for X
-// Skellam-distributed
-// with variance c, so they are positive with sum 1, and by Bernstein's inequality
+// Skellam-distributed with variance c, so they are positive with sum 1, and by Bernstein's inequality
 // Σ_{k>K} p_k ≤ 2exp(−K²/2(c + K/3)). They come from Miller's backward recurrence
 // I_{k−1} = I_{k+1} + (2k/c)I_k, started where that bound is below 1e-40 and
 // normalised by the sum (J. C. P. Miller, 1952; NIST DLMF 3.6(iii), 10.35.5).

@@ -18,8 +18,8 @@ import (
 type Stored struct{ linop.Dense }
 
 // Stored returns M without the eigenpairs whose factor e^{-τλ} is below least, which is added to
-// the error bound. At large τ few are left, and it takes far less than a product for each row. It
-// is nil where the method is not Eigen.
+// the error bound. At large τ few are left, and it takes far less than a product for each row.
+// It is nil where the method is not Eigen.
 func (d *Diffusion) Stored(least float64) *Stored {
 	if d.spec == nil {
 		return nil

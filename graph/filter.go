@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// FilterEdges returns the spanning subgraph with the edges for which keep is true. It
-// calls keep once for each edge, U < V.
+// FilterEdges returns the spanning subgraph with the edges for which keep is true.
+// It calls keep once for each edge, U < V.
 func (g *Graph) FilterEdges(keep func(e Edge) bool) *Graph {
 	out := &Graph{ids: g.ids, ptr: make([]int64, len(g.ptr))}
 	kept := make(map[[2]int]bool, g.Size())

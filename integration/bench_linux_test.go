@@ -27,8 +27,8 @@ import (
 const degree = 5
 
 // BenchmarkSpeed compares the store with bare loops of the driver, in the same
-// statements, records and sessions, that only receive or send and keep nothing. It
-// starts a server of its own. A ratio is the bare loop's time over the store's; "graph"
+// statements, records and sessions, that only receive or send and keep nothing.
+// It starts a server of its own. A ratio is the bare loop's time over the store's; "graph"
 // is all that [neo4j.Store.Graph] does: it also counts, checks and builds.
 //
 //	go test ./integration -run '^$' -bench Speed/1e6 -benchtime 3x

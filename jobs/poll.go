@@ -21,8 +21,8 @@ type turn struct {
 const maxShown = 100
 
 // poll looks at every job once and begins what is due, the job first that waits longest:
-// one that is due all the time waits from its last end on, so it starves no other. It
-// returns how long nothing will be due, at most Poll.
+// one that is due all the time waits from its last end on, so it starves no other.
+// It returns how long nothing will be due, at most Poll.
 func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 	wait = e.Poll
 	view, err := e.look(ctx)

@@ -49,8 +49,8 @@ type Claims interface {
 	//     to come, else [ErrUnfinished].
 	// A call repeated with the token that already holds the tick returns the claim.
 	Claim(ctx context.Context, t Tick, by Holder, lease time.Duration) (Claim, error)
-	// Renew lets the lease run from now and returns the claim, without what was saved. It
-	// renews a lease that ran out too, as long as nobody took the tick over. [ErrLost]
+	// Renew lets the lease run from now and returns the claim, without what was saved.
+	// It renews a lease that ran out too, as long as nobody took the tick over. [ErrLost]
 	// where the token is not the claim's.
 	Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error)
 	// Save keeps what the run needs to go on elsewhere, in place of what was kept.
@@ -63,8 +63,8 @@ type Claims interface {
 	// Finish ends the tick, removes what was saved, and sets EndedAt. Repeated with the
 	// same token and outcome it is no error. [ErrLost] as Renew.
 	Finish(ctx context.Context, t Tick, token string, o Outcome) error
-	// Cancel asks the holder of the job's open tick to stop: [Claim.CancelRequested]. It
-	// returns the tick. [ErrNoJob] where the job has none open.
+	// Cancel asks the holder of the job's open tick to stop: [Claim.CancelRequested].
+	// It returns the tick. [ErrNoJob] where the job has none open.
 	Cancel(ctx context.Context, jobName string) (Tick, error)
 	// Rewind takes back what a clock that was ahead left of a job: the records of ended ticks
 	// whose nominal time is to come are removed, and an open one can be taken over at once.

@@ -62,8 +62,8 @@ func ParseKind(s string) (Kind, error) {
 	return 0, fmt.Errorf("laplacian: kind is %q, want one of %v", s, kindNames)
 }
 
-// Laplacian is an n × n operator, immutable and safe for concurrent use. It
-// shares the rows of its graph: beside them it holds the diagonal, and for the
+// Laplacian is an n × n operator, immutable and safe for concurrent use.
+// It shares the rows of its graph: beside them it holds the diagonal, and for the
 // normalised kinds one weight an entry.
 type Laplacian struct {
 	kind          Kind
@@ -184,8 +184,8 @@ func (l *Laplacian) Bound() float64 { return l.bound }
 // components.
 func (l *Laplacian) Nullity() int { return l.nullity }
 
-// Similarity returns s > 0 with L = diag(1/s) S diag(s), or nil where L = S. The
-// caller must not change it.
+// Similarity returns s > 0 with L = diag(1/s) S diag(s), or nil where L = S.
+// The caller must not change it.
 func (l *Laplacian) Similarity() []float64 { return l.similarity }
 
 // CSR returns S = diag(a) − B as it is stored: row i of B is adj[ptr[i]:ptr[i+1]]

@@ -108,8 +108,8 @@ func spend(ctx context.Context, l Ledger, paying string, c Charge, h *chain) (En
 	})
 }
 
-// Paid reports whether the charge was paid, by the same attempt on the same terms. It
-// waits for the holder of the accounts that can have paid, so that no transaction under way can
+// Paid reports whether the charge was paid, by the same attempt on the same terms.
+// It waits for the holder of the accounts that can have paid, so that no transaction under way can
 // still pay it; only a client that is alive can. [ErrReplay] where the release was paid for
 // otherwise, where it will never be written, and where it was written: its noise was
 // drawn, and a second draw would be a second release. [ErrChain]: scopes go on in a circle.

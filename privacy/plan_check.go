@@ -94,8 +94,8 @@ func (p *Plan) permits(mu float64) (bool, error) {
 	return err == nil && up(mu*r, 1) <= 1, err
 }
 
-// Validate repeats every check of NewPlan on the numbers of the plan itself. It
-// trusts the sensitivity's upper bound, which package sensitivity certifies. The errors
+// Validate repeats every check of NewPlan on the numbers of the plan itself.
+// It trusts the sensitivity's upper bound, which package sensitivity certifies. The errors
 // are those of [NewPlan].
 func (p *Plan) Validate() error {
 	if err := p.validateInputs(); err != nil {

@@ -181,8 +181,8 @@ func (r *Release) Nodes() []int {
 }
 
 // Digest returns the hash of everything that is published but the plan's own text:
-// release id, plan digest, X, and for escrow deployment, epoch and nonces. The
-// ledger records it.
+// release id, plan digest, X, and for escrow deployment, epoch and nonces.
+// The ledger records it.
 func (r *Release) Digest() (Digest, error) {
 	plan, err := r.plan.Digest()
 	if err != nil {

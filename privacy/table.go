@@ -29,8 +29,8 @@ const (
 	tableError = 13
 )
 
-// sample returns N = ⌊S·Φ⁻¹(U) + ½⌋ for the stream src and S = steps ≤ 2⁴⁰. It
-// allocates nothing and takes one word, but for about 2·S·2⁻⁵⁶ of all samples,
+// sample returns N = ⌊S·Φ⁻¹(U) + ½⌋ for the stream src and S = steps ≤ 2⁴⁰.
+// It allocates nothing and takes one word, but for about 2·S·2⁻⁵⁶ of all samples,
 // which [sampleExact] decides.
 //
 // Proof: docs/proofs/sampler.md.

@@ -71,8 +71,8 @@ func (m Mark) Check(scope string, entries []Entry) error {
 
 // Watch returns a ledger that refuses, with [ErrRollback], to work on a chain that
 // does not hold the marks of its witness, and moves them on. Before a new chain all marks of
-// the ledger are checked: where it was deleted, no other scope begins again from nothing. A
-// mark that cannot be put stops an Update unless its entry is stored by then: missed gets the error.
+// the ledger are checked: where it was deleted, no other scope begins again from nothing.
+// A mark that cannot be put stops an Update unless its entry is stored by then: missed gets the error.
 func Watch(l Ledger, w Witness, missed func(error)) Ledger {
 	return &watched{Ledger: l, witness: w, missed: missed, seen: make(map[string]Mark)}
 }

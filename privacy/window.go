@@ -107,8 +107,8 @@ func (a Account) Recent(entries []Entry, now time.Time) (Account, error) {
 	return a.since(past)
 }
 
-// since returns the account without the releases of past, an earlier state of it. It
-// keeps all certificates.
+// since returns the account without the releases of past, an earlier state of it.
+// It keeps all certificates.
 func (a Account) since(past Account) (Account, error) {
 	a.Releases -= past.Releases
 	if len(a.Sensors) == 0 {

@@ -277,8 +277,8 @@ func (s *master) activeSet(eta float64, stop func() bool) bool {
 
 // swap moves variable j off its bound where its column is a combination A_F d of
 // the free ones: f_j + t and f_F − t·d leave the residual as it is and lower the
-// mass, until a variable reaches a bound and, unless it is j, leaves the basis for j. It
-// reports whether f changed.
+// mass, until a variable reaches a bound and, unless it is j, leaves the basis for j.
+// It reports whether f changed.
 func (s *master) swap(j int) bool {
 	d := make([]float64, s.qr.len())
 	for i, q := range s.qr.q {

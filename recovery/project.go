@@ -75,8 +75,8 @@ func (s *Spectrum) visible() *mat.Dense {
 }
 
 // Prepare computes what a rule needs to know of the operator alone, once for all data of
-// one operator. Known holds the singular vectors where the caller has them, else nil. It
-// returns [ErrInvalid] for a spectrum that does not fit, or the error of the context.
+// one operator. Known holds the singular vectors where the caller has them, else nil.
+// It returns [ErrInvalid] for a spectrum that does not fit, or the error of the context.
 func Prepare(ctx context.Context, d measurement.Data, rule Rule, known *Spectrum) (*Spectrum, error) {
 	switch rule.applied(d.A, known) {
 	case Projected:

@@ -33,8 +33,8 @@ type Sample struct {
 // Expect simulates how often the right community would be named under the plan,
 // and under uniform noise with the same guarantee, and what no mechanism with this
 // guarantee exceeds, and says so in the plan. On graphs of
-// more than 6,000 nodes it does nothing; [Evaluate] takes them. It
-// returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
+// more than 6,000 nodes it does nothing; [Evaluate] takes them.
+// It returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
 // of range, and the errors of [Evaluate].
 func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) error {
 	if m.Graph.Order() > analyst.DenseLimit {

@@ -46,8 +46,8 @@ type Estimate struct {
 }
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
-// evaluate would need for the job, in this order. Nothing is run, written or spent. It
-// returns the errors of [graphcloak.Load].
+// evaluate would need for the job, in this order. Nothing is run, written or spent.
+// It returns the errors of [graphcloak.Load].
 func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.Job) ([]Estimate, error) {
 	if err := job.CheckQueries(); err != nil {
 		return nil, err

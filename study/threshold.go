@@ -26,8 +26,8 @@ type threshold struct {
 }
 
 // surely reports whether odds exceed the threshold of whatever rows but with a probability below e⁻²⁰. Of T
-// simulated odds, whose mean is 1, each is e^odds with a probability of at most e^−odds (Markov). The
-// threshold is the k-th largest, k ≤ alarm·(T + 1), so it is as large with a probability of at most
+// simulated odds, whose mean is 1, each is e^odds with a probability of at most e^−odds (Markov).
+// The threshold is the k-th largest, k ≤ alarm·(T + 1), so it is as large with a probability of at most
 // (e·T/k·e^−odds)^k (Chernoff).
 func (d *detection) surely(odds float64) bool {
 	const nats = 20

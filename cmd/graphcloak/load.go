@@ -79,8 +79,8 @@ var largeRuns struct {
 }
 
 // saveMemory makes the garbage collector run more often from the recovery of a large graph
-// on, unless GOGC says how often. Before that there is more to scan, and less to gain. The
-// last of the runs that ask for it ends it by calling what is returned.
+// on, unless GOGC says how often. Before that there is more to scan, and less to gain.
+// The last of the runs that ask for it ends it by calling what is returned.
 func saveMemory(nodes int) (end func()) {
 	if os.Getenv("GOGC") != "" || nodes <= analyst.DenseLimit {
 		return func() {}

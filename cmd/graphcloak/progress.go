@@ -344,8 +344,8 @@ func (a *app) clear() {
 	}
 }
 
-// belowProgress writes lines of the log, each in the place of the progress that is shown. It
-// takes no lock: the log is written to by who holds a.talking too.
+// belowProgress writes lines of the log, each in the place of the progress that is shown.
+// It takes no lock: the log is written to by who holds a.talking too.
 type belowProgress struct{ a *app }
 
 func (w belowProgress) Write(line []byte) (int, error) {

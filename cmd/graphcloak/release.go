@@ -157,8 +157,8 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 	return job, values, asRefusal(err)
 }
 
-// finishRelease writes a release, prints it, and forgets what was kept of it. The
-// ledger holds the digest of its values before they are shown: anyone who drew others for
+// finishRelease writes a release, prints it, and forgets what was kept of it.
+// The ledger holds the digest of its values before they are shown: anyone who drew others for
 // the same payment is refused.
 func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
 	written, err := m.Publish(ctx, r, job)

@@ -11,8 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 )
 
-// Dir returns a folder as a file system of the regular files that lie in it. A
-// link is refused wherever it leads: what is read would be another's file, and a
+// Dir returns a folder as a file system of the regular files that lie in it.
+// A link is refused wherever it leads: what is read would be another's file, and a
 // rewrite would leave the link's target as it was. So are devices and pipes.
 func Dir(path string) fs.FS { return directory(path) }
 

@@ -122,8 +122,8 @@ func FromGraph(g *graph.Graph) *Store {
 	return s
 }
 
-// Set gives a property to the nodes that are named, and takes it from all others. It
-// returns a [connector.ErrNotFound] for an id that no node has.
+// Set gives a property to the nodes that are named, and takes it from all others.
+// It returns a [connector.ErrNotFound] for an id that no node has.
 func (s *Store) Set(property string, values map[graph.ID]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

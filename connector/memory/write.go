@@ -39,8 +39,8 @@ func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 	return connector.FindRun(runs, runID)
 }
 
-// Check decides whether the table may be written and writes nothing. A
-// [connector.ErrConflict]: a property that no known run has written stands under one of
+// Check decides whether the table may be written and writes nothing.
+// A [connector.ErrConflict]: a property that no known run has written stands under one of
 // the table's names, unless force is set, or a run is unfinished.
 func (s *Store) Check(_ context.Context, g *graph.Graph, t report.Table, force bool) error {
 	s.mu.RLock()

@@ -135,8 +135,8 @@ func (at span) cuts() []int64 {
 	return append(cuts, at.hi)
 }
 
-// readAll runs a statement in a transaction of its own and returns its records. A
-// server that is short of memory gives errTooLarge.
+// readAll runs a statement in a transaction of its own and returns its records.
+// A server that is short of memory gives errTooLarge.
 func (s *Store) readAll(ctx context.Context, phase string, text cypher, params map[string]any) (records []*neo4j.Record, err error) {
 	err = s.read(ctx, phase, func(tx *transaction) error {
 		records = nil

@@ -52,8 +52,8 @@ type ImportOptions struct {
 type Imported struct{ Nodes, Relationships, Deleted int64 }
 
 // Import creates the nodes and relationships of a folder, one transaction per batch, with
-// a uniqueness constraint on the key. The files are checked before anything is written. A
-// label that has nodes already is an ErrConflict unless Replace is set; after an
+// a uniqueness constraint on the key. The files are checked before anything is written.
+// A label that has nodes already is an ErrConflict unless Replace is set; after an
 // interruption, import again with Replace. No import touches the nodes of the ledger and
 // of runs: their labels are an ErrInput. It returns the errors of [New] too, those of
 // [folder.CSV.Graph], [connector.ErrConflict] also where another process writes meanwhile,

@@ -123,8 +123,8 @@ type access struct {
 // managed runs work in a transaction of its own and repeats it, for retryTime, as
 // long as the driver calls the error retryable, and for lostTime where the answer to
 // a commit was lost: whether the work was done is then unknown until a later attempt
-// has come to its end, and the error is [privacy.ErrUncertain] where none has. The
-// driver's own managed transactions would also repeat a batch that is too large for
+// has come to its end, and the error is [privacy.ErrUncertain] where none has.
+// The driver's own managed transactions would also repeat a batch that is too large for
 // the server's memory, which shows at the commit only, where the work cannot stop
 // them.
 func (s *Store) managed(ctx context.Context, a access, work func(*transaction) error) error {
@@ -229,8 +229,8 @@ func refusedAtCommit(err error) bool {
 	return ok && !strings.HasPrefix(e.Code, "Neo.DatabaseError.") && !strings.Contains(e.Code, ".Cluster.") && e.Code != codeUnavailable
 }
 
-// tellWait says after some time that a transaction waits, and what ends that. It
-// returns how to stop the clock.
+// tellWait says after some time that a transaction waits, and what ends that.
+// It returns how to stop the clock.
 func (s *Store) tellWait(a access) (stop func()) {
 	limit := s.options.Timeout
 	if a.short {

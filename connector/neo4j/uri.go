@@ -26,8 +26,8 @@ type address struct {
 	notices []string // what the user should know
 }
 
-// parseURI accepts what the driver does, and adds a missing scheme and port. The
-// address of the browser is refused: where Bolt listens does not follow from it, and
+// parseURI accepts what the driver does, and adds a missing scheme and port.
+// The address of the browser is refused: where Bolt listens does not follow from it, and
 // a password must not go to a port that nobody named.
 func parseURI(s string) (address, error) {
 	if s == "" {

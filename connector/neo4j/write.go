@@ -39,8 +39,8 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	return run.Admit(runs, touched)
 }
 
-// obstacles looks at the selected nodes for properties under the run's names. It
-// returns the ids of the runs that wrote them, and refuses those that none wrote.
+// obstacles looks at the selected nodes for properties under the run's names.
+// It returns the ids of the runs that wrote them, and refuses those that none wrote.
 func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
 	nodes, err := s.nodes.Get(g)
 	if err != nil {
@@ -352,8 +352,8 @@ func (b *batch) params(at span) map[string]any {
 // Undo removes the properties that the run wrote from the nodes that still carry its id,
 // and sets its status to UNDONE. A statement finds its nodes before it locks them: where a
 // newer run has written to one in between, the lock shows it, and nothing is committed. The record stays, for what the run spent stays
-// spent. It
-// returns the errors of [Store.Check].
+// spent.
+// It returns the errors of [Store.Check].
 func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	run, err := s.Run(ctx, runID)
 	if err != nil {

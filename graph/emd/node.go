@@ -11,8 +11,8 @@ import (
 
 // ToNode returns the earth mover's distance from p to the same mass at one node, divided
 // by the mass: Σ p_i·d_i/Σ p_i, as the only transport plan moves all mass to that node. d are the [Lengths] of shortest paths from that
-// node, and p is ≥ 0. Mass at
-// d_i = +Inf, in other components, cannot reach it: it is left out of the distance, and
+// node, and p is ≥ 0.
+// Mass at d_i = +Inf, in other components, cannot reach it: it is left out of the distance, and
 // elsewhere is its sum, at most 1.
 func ToNode(d, p []float64) (distance, elsewhere float64) {
 	var sum, mass float64

@@ -192,8 +192,8 @@ func TransposeTo(out, x []float64, r, c int) {
 }
 
 // Orthogonalize subtracts from w its components along orthonormal vectors, one after the
-// other (modified Gram–Schmidt), and adds the coefficients to coef, which may be nil. A
-// vector shorter than w is padded with zeros. After two calls w is orthogonal up to
+// other (modified Gram–Schmidt), and adds the coefficients to coef, which may be nil.
+// A vector shorter than w is padded with zeros. After two calls w is orthogonal up to
 // rounding, unless it is mostly rounding itself ("twice is enough", Kahan and Parlett).
 func Orthogonalize(w []float64, vectors [][]float64, coef []float64) {
 	for i, q := range vectors {

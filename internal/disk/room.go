@@ -25,8 +25,8 @@ func Room(dir string, size int64) error {
 	return nil
 }
 
-// Hold keeps room on disk for what will be written later, by a file of size zeros that only its owner may read. It
-// takes the place of one that is there.
+// Hold keeps room on disk for what will be written later, by a file of size zeros that only its owner may read.
+// It takes the place of one that is there.
 func Hold(path string, size int64) error {
 	return Write(path, Options{Mode: 0o600, Replace: true}, func(w io.Writer) error { return fill(w.(*os.File), size) })
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package documented reads the commands that a page of the documentation shows with what
-// they print, compares that with what they print in truth, and writes the page again. It
-// is a kit for tests.
+// they print, compares that with what they print in truth, and writes the page again.
+// It is a kit for tests.
 //
 // A block is one between "```console" and "```"; what is marked "```console recorded" is
 // left out.

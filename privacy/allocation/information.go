@@ -79,8 +79,7 @@ type outcome struct {
 // prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the variance between
 // communities of the expected reading of sensor s, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
 // Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective
-// Separation,
-// weighted by the prior. Since trials have amplitude 1, the slope is only a search
+// Separation, weighted by the prior. Since trials have amplitude 1, the slope is only a search
 // direction, and steps are accepted by the loss. An incomplete outcome is not to be used.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)

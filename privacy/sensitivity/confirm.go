@@ -9,8 +9,8 @@ import (
 
 // Confirm certifies again that Δ₂ ≤ b.Upper, for a bracket from any source, found
 // with any tolerance. The upper end of the result is at most b.Upper
-// where that could be shown, and its lower end above b.Upper where b is wrong. It
-// takes about the time of the bracket, less where b is wide or wrong.
+// where that could be shown, and its lower end above b.Upper where b is wrong.
+// It takes about the time of the bracket, less where b is wide or wrong.
 //
 // Its random screen is keyed by opts.Seed and fails with probability b.Failure at most;
 // where that is 0 there is none. Tolerance of opts is ignored. It returns

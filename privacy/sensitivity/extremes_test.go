@@ -118,8 +118,7 @@ func TestWeakBridge(t *testing.T) {
 	}
 }
 
-// TestLargeHub: a star of 10⁶ leaves, by its closed form: no edge is searched for
-// alone, since all leaves are alike.
+// TestLargeHub: a star of 10⁶ leaves, by its closed form.
 func TestLargeHub(t *testing.T) {
 	const n = 1_000_001
 	g := must[*graph.Graph](t)(graph.Star(n))
@@ -132,7 +131,8 @@ func TestLargeHub(t *testing.T) {
 	}
 }
 
-// TestTolerances: whatever tier the search ends in, the upper end holds.
+// TestTolerances: at each tolerance and seed, every bracket that the search reports or
+// returns overlaps the exact one.
 func TestTolerances(t *testing.T) {
 	for name, g := range families(t, 300) {
 		if name == "complete" {

@@ -30,8 +30,8 @@ type Breakdown struct {
 
 // NewBreakdown brackets the breakdown point of the likeliest label, under a posterior that supposes
 // faults with known ranges. Where a range leaves out a mean, one lie there may do anything, and
-// AtLeast is 1. labels are 0, 1, …, one a node. The entries of A are at hand and at least 0. It
-// returns [ErrInvalid].
+// AtLeast is 1. labels are 0, 1, …, one a node. The entries of A are at hand and at least 0.
+// It returns [ErrInvalid].
 //
 // With f_s(y|x) the likelihood of mean x, x in [0, max A_si], sensor s changes the odds of any two
 // hypotheses by at most a factor

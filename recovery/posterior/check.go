@@ -306,8 +306,8 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 	return least, nil
 }
 
-// ResidualTail returns the probability that noise alone is as large: P(χ²_m ≥ residual). No
-// fit is worse than the truth's, so it bounds the p-value of a least residual.
+// ResidualTail returns the probability that noise alone is as large: P(χ²_m ≥ residual).
+// No fit is worse than the truth's, so it bounds the p-value of a least residual.
 func ResidualTail(residual float64, m int) float64 {
 	return mathext.GammaIncRegComp(float64(m)/2, residual/2)
 }

@@ -347,8 +347,8 @@ func merge(list []connector.Kind, leftOut []string) (merged []connector.Property
 	return merged
 }
 
-// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near. It
-// is 1 where there are no relationships.
+// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near.
+// It is 1 where there are no relationships.
 func Alpha(g *graph.Graph) float64 {
 	nearest := nearestNeighbors(g)
 	if len(nearest) == 0 {
