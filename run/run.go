@@ -113,7 +113,7 @@ func (m *Model) release(ctx context.Context, p *plan.Plan, y []float64, job Job)
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw)
+	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw, false)
 }
 
 // Complete recovers from a release that was paid for and writes back: the second
