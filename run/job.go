@@ -50,14 +50,6 @@ type Job struct {
 	Configuration map[string]any
 }
 
-// WriteOptions say whether and how a run is written back.
-type WriteOptions struct {
-	To      Sink   `json:"-"` // nil: the source
-	Enabled bool   `json:"enabled"`
-	Prefix  string `json:"prefix"` // of the property names; "": gc
-	Force   bool   `json:"force"`  // replace properties that are not a run's
-}
-
 // NewRunID returns an id that sorts by time (UUID version 7). The time is a whole second,
 // rounded up: it is published, as is the time of the payment, and between the two private
 // values are read. Ids of one process keep their order within a second.

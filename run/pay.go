@@ -185,21 +185,6 @@ func (m *Model) Redeem(ctx context.Context, k *Kept, job Job) (*Release, error) 
 	return r, nil
 }
 
-// Resume completes a run that was kept: [Model.Redeem], then [Model.Complete], or [Model.Publish] with no report where nothing is
-// recovered. The job says how to recover, and is otherwise the one that began the run: its RunID, signal and write options are
-// k's. The errors are those of the three.
-func (m *Model) Resume(ctx context.Context, k *Kept, job Job) (*report.Report, error) {
-	r, err := m.Redeem(ctx, k, job)
-	if err != nil {
-		return nil, err
-	}
-	if k.ReleaseOnly {
-		_, err := m.Publish(ctx, r, job)
-		return nil, err
-	}
-	return m.Complete(ctx, r, job)
-}
-
 // redraw reads the signal of a paid attempt again and draws its noise.
 func (m *Model) redraw(ctx context.Context, a *Attempt, job Job) (*Release, error) {
 	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil {
