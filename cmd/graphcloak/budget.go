@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,25 +61,14 @@ func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.J
 	}
 }
 
-// agree asks whether scopes without a history are meant, or refuses them where nobody is there to answer.
-func (a *app) agree(ctx context.Context, known, meant []string) error {
+// refuseUnknown refuses scopes without a history: a name that is mistyped limits nothing.
+func refuseUnknown(known, meant []string) error {
 	for _, scope := range meant {
-		if slices.Contains(known, scope) {
-			continue
+		if !slices.Contains(known, scope) {
+			return fail(exitNotFound, "the ledger has no scope %q%s", scope, suggestScope(scope, known)).
+				hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
+				"budgetScope", scope)
 		}
-		near := suggestScope(scope, known)
-		if a.mayAsk() {
-			yes, err := a.confirm(ctx, fmt.Sprintf("Scope %q is new%s Create it?", scope, cmp.Or(near, ".")))
-			if err != nil {
-				return err
-			}
-			if yes {
-				continue
-			}
-		}
-		return fail(exitNotFound, "the ledger has no scope %q%s", scope, near).
-			hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
-			"budgetScope", scope)
 	}
 	return nil
 }
@@ -96,7 +84,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.\n" +
 			"Every release is charged to the scope of its property, property=NAME, or to sensors. With --properties several of\n" +
 			"them go on as one common scope under one cap, for good: use it where they are about the same people.\n" +
-			"A scope that the ledger does not know is asked about, or takes --create: a name mistyped limits nothing.\n" +
+			"A scope that the ledger does not know takes --create: a name that is mistyped limits nothing.\n" +
 			"With --per the cap slides: it limits what is spent in any span of that length, by the clock of the store, and a\n" +
 			"refusal says from when on there is room. That is a policy: what all releases together tell, however old, goes on\n" +
 			"growing, and `budget show` shows it beside.",
@@ -126,7 +114,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		for _, property := range properties {
 			scopes = append(scopes, graphcloak.Scope(graphcloak.Signal{SourceProperty: property}))
 		}
-		if err := app.setCap(ctx, app.watchLedger(l), scopes, limit, create); err != nil {
+		if err := setCap(ctx, app.watchLedger(l), scopes, limit, create); err != nil {
 			return err
 		}
 		holdings, err := readHoldings(ctx, l, scopes)
@@ -147,7 +135,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 }
 
 // setCap limits the first of some scopes, in which the others go on.
-func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privacy.Cap, create bool) error {
+func setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privacy.Cap, create bool) error {
 	scope, parts := scopes[0], scopes[1:]
 	known, err := l.Scopes(ctx)
 	if err != nil {
@@ -161,7 +149,7 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, lim
 		}
 	}
 	if !create {
-		if err := a.agree(ctx, known, charged); err != nil {
+		if err := refuseUnknown(known, charged); err != nil {
 			return err
 		}
 	}

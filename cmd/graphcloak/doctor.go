@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 func newDoctorCommand(app *app) *cobra.Command {
@@ -35,10 +34,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 			"  graphcloak doctor --print-setup --database neo4j",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var names []string
-			for _, c := range report.Outline("", app.config.Write.PropertyPrefix, nil).Columns() {
-				names = append(names, c.Name)
-			}
+			names := report.WrittenNames(app.config.Write.PropertyPrefix)
 			if setup {
 				lines, err := app.setupCypher(cmd.Context(), names)
 				if err != nil {
@@ -127,9 +123,6 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		return fail(exitUsage, "%s has no constraints to make", a.config.From).hint("leave --fix out")
 	}
 	checks = append(checks, examineState())
-	if passed(checks, "connection", "read") {
-		checks = append(checks, a.examineGraph(ctx)...)
-	}
 	if passed(checks, "connection") {
 		checks = append(checks, a.examineJobs(ctx)...)
 	}
@@ -174,65 +167,6 @@ func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selectio
 		err = fail(exitValidation, "%w", err).hint("make the values of --node-key different, or choose another property")
 	}
 	return made, err
-}
-
-// maxExamined bounds the nodes of a graph that doctor reads.
-const maxExamined = 100_000
-
-// examineGraph reads the graph, where labels or types are named, and warns as a run would.
-func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
-	p := a.config.Projection
-	if kind := a.config.From.Kind; (kind == "" || kind == config.FromNeo4j) && len(p.NodeLabels)+len(p.RelationshipTypes) == 0 {
-		return nil
-	}
-	c := neo4j.CheckResult{Name: "graph", OK: true}
-	if err := a.readAndAdvise(ctx, &c.Detail); err != nil {
-		d := describe(err)
-		c = neo4j.CheckResult{
-			Name: "graph", Detail: d.Message,
-			Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err,
-		}
-	}
-	return []neo4j.CheckResult{c}
-}
-
-// readAndAdvise reads the graph of the settings and warns; detail says what was read.
-func (a *app) readAndAdvise(ctx context.Context, detail *string) error {
-	s, err := a.openReading(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	schema, err := s.Schema(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := a.misplaced(ctx, s, schema)
-	if err != nil {
-		return err
-	}
-	a.warnOf(advice.Warnings(advice.Facts{Misplaced: found}))
-	n := int64(0)
-	for _, k := range schema.Labels {
-		if labels := a.config.Projection.NodeLabels; len(labels) == 0 || slices.Contains(labels, k.Name) {
-			n += k.Count
-		}
-	}
-	if n > maxExamined {
-		*detail = fmt.Sprintf("%d nodes were not read; graphcloak plan reads them and warns", n)
-		return nil
-	}
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	*detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship") + " were read"
-	_, err = a.adviseOf(ctx, m, job)
-	return err
 }
 
 // checkItems are the checks as a list for a reader.

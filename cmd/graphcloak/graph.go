@@ -53,9 +53,6 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			if app.mayAsk() {
-				options.Confirm = func(nodes int64) error { return app.agreeToReplace(ctx, nodes, options.NodeLabel) }
-			}
 			csv := &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}
 			nodes, relationships, err := csv.Columns()
 			if err != nil {
@@ -81,18 +78,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
 	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
 	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
-	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal, unless --no-input")
+	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first")
 	return cmd
-}
-
-// agreeToReplace asks before an import deletes nodes.
-func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
-	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", report.Count(nodes, "node"), label))
-	if err == nil && !yes {
-		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label,
-			nodes).hint("choose another --label")
-	}
-	return err
 }
 
 func newGraphGenerateCommand(app *app) *cobra.Command {

@@ -53,7 +53,7 @@ func TestHints(t *testing.T) {
 		{"plan --from folder:path --tau 1 --aim location --trials 0", exitOK, "at a τ that is given it changes nothing", none},
 		{"plan --from folder:path --tau 1 --sources 2 --trials 0", exitOK, "releases with one source", none},
 		{"inspect --from folder:path", exitOK, "this is at τ = 2; without --tau", none},
-		{"init gaps.yaml --yes --from folder:gaps", exitOK, `some of the relationships lack "length"`, none},
+		{"init gaps.yaml --from folder:gaps", exitOK, `some of the relationships lack "length"`, none},
 		{"runs show", exitUsage, "takes RUNID, and was given none", "usage:"},
 	} {
 		exit, _, stderr := called(t, append(strings.Fields(c.args), "--format", "table")...)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // screen is the far side of a terminal: what a user sees and types.
@@ -220,37 +218,3 @@ func TestLogTakesTheProgressAway(t *testing.T) {
 	}
 }
 
-// TestNewScopesAreAskedAbout: budget set makes a scope that the ledger does not know
-// only where somebody says so.
-func TestNewScopesAreAskedAbout(t *testing.T) {
-	var l privacy.MemoryLedger
-	limit := privacy.Budget{Epsilon: 1, Delta: 0.1}
-	if _, err := privacy.SetCap(t.Context(), &l, "property=risk", limit); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		answer, question string
-		made             bool
-	}{
-		{"\n", `Scope "property=risc" is new; did you mean "property=risk"? Create it? [y/N]`, false},
-		{"no\n", `[y/N]`, false},
-		{"Yes\n", `[y/N]`, true},
-	} {
-		a, s := onScreen(t)
-		failed := make(chan error)
-		go func() {
-			failed <- a.setCap(t.Context(), &l, []string{"property=risc"}, privacy.Cap{Budget: limit}, false)
-		}()
-		s.wait(t, c.question)
-		if _, err := s.keyboard.WriteString(c.answer); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-failed; (err == nil) != c.made || err != nil && exitCode(err) != exitNotFound {
-			t.Errorf("answered %q: %v", c.answer, err)
-		}
-		scopes, err := l.Scopes(t.Context())
-		if err != nil || slices.Contains(scopes, "property=risc") != c.made {
-			t.Errorf("answered %q: scopes %q, %v", c.answer, scopes, err)
-		}
-	}
-}
