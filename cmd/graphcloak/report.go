@@ -32,8 +32,7 @@ func newReportCommand(app *app) *cobra.Command {
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
 			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
-			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
-			"  graphcloak runs compare --from folder:graphcloak-demo",
+			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -109,6 +108,19 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 		return err
 	}
 	return a.leaveView(v, a.config.Write.PropertyPrefix)
+}
+
+// toldReport is the report of a run in the history, or a [jobs.ErrNoJob].
+func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+	r, err := s.History().GetRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var rep report.Report
+	if err := strictjson.Unmarshal(r.Report, &rep); err != nil {
+		return nil, fail(exitConflict, "run %s left no report that can be read: %w", id, err).about("run", id)
+	}
+	return &rep, nil
 }
 
 // reportFile writes the page of a report file. Where its graph is named too, and the
