@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
@@ -23,12 +24,9 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
-			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
-			"the constraints that are missing and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
-			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who " +
-			"may run it: what\n" +
-			"applies to the server that is named, or without one to Enterprise and Aura.",
+		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. It changes\n" +
+			"nothing; --fix makes the constraints that are missing. --print-setup prints the Cypher of the constraints and, where\n" +
+			"the server has roles, of the least role; without a server, for Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
 			"  graphcloak doctor --print-setup --database neo4j",
@@ -127,9 +125,9 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		checks = append(checks, a.examineJobs(ctx)...)
 	}
 	failed := failures(checks)
-	sections := []section{{items: checkItems(checks)}}
+	sections := []term.Section{{Items: checkItems(checks)}}
 	if len(made) > 0 {
-		sections = append(sections, section{text: "Made the constraints on " + strings.Join(made, ", ") + "."})
+		sections = append(sections, term.Section{Text: "Made the constraints on " + strings.Join(made, ", ") + "."})
 	}
 	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil ||
 		len(failed) == 0 {
@@ -170,12 +168,12 @@ func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selectio
 }
 
 // checkItems are the checks as a list for a reader.
-func checkItems(checks []neo4j.CheckResult) []item {
-	items := make([]item, len(checks))
+func checkItems(checks []neo4j.CheckResult) []term.Item {
+	items := make([]term.Item, len(checks))
 	for i, c := range checks {
-		items[i] = item{mark: "ok", text: c.Name + ": " + c.Detail}
+		items[i] = term.Item{Mark: "ok", Text: c.Name + ": " + c.Detail}
 		if !c.OK {
-			items[i].mark, items[i].more = "FAILED", "to do: "+c.Fix
+			items[i].Mark, items[i].More = "FAILED", "to do: "+c.Fix
 		}
 	}
 	return items

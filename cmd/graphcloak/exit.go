@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -325,7 +326,7 @@ func messages(err error) []string {
 }
 
 func (a *app) printProblem(p problem) {
-	text, err := encode(map[string]problem{"error": p}, a.format() == "json")
+	text, err := term.JSON(map[string]problem{"error": p}, a.format() == "json")
 	if err == nil {
 		_, err = a.stdout.Write(text)
 	}
@@ -338,15 +339,15 @@ func (a *app) printProblem(p problem) {
 func (a *app) printError(lines []string, p problem) {
 	const mark = "Error:"
 	if len(lines) == 1 {
-		a.say(mark, bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
+		a.say(mark, term.Bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
 	} else {
-		a.say(mark, bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
+		a.say(mark, term.Bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
 		for _, line := range lines {
-			a.say("", plain, "  - "+line)
+			a.say("", term.Plain, "  - "+line)
 		}
 	}
 	if p.Suggestion != "" && !strings.Contains(p.Message, p.Suggestion) {
-		a.say("Hint:", plain, p.Suggestion)
+		a.say("Hint:", term.Plain, p.Suggestion)
 	}
 }
 
@@ -356,7 +357,7 @@ func (a *app) format() string {
 	if a.config != nil {
 		chosen = a.config.Output.Format
 	}
-	if slices.Contains([]string{"table", "json", "ndjson", "csv", "parquet"}, chosen) {
+	if slices.Contains(term.Formats(), chosen) {
 		return chosen
 	}
 	if a.tty.out {

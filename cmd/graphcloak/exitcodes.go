@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 )
 
 // exitMeaning is what a script does about an exit code.
@@ -75,10 +77,10 @@ func newExitCodesTopic(app *app) *cobra.Command {
 	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
 	for _, m := range exitMeanings() {
 		const indent = "      "
-		text := wrap(indent+m.meaning, min(app.width, proseWidth))
+		text := term.Wrap(indent+m.meaning, min(app.width, term.ProseWidth))
 		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
 		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			text = append(text, wrap(indent+line, min(app.width, proseWidth))...)
+			text = append(text, term.Wrap(indent+line, min(app.width, term.ProseWidth))...)
 		}
 		b.WriteString(strings.Join(text, "\n") + "\n")
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"slices"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 )
 
@@ -17,7 +18,7 @@ func checkFiled(job, server *config.Config) error {
 	}
 	for _, name := range job.Named() {
 		if !slices.Contains(server.Server.FiledJobs, name) {
-			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", visible(name))
+			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
 		}
 	}
 	if !job.Privacy.RequireCap && server.Privacy.RequireCap {

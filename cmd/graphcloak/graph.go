@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -28,10 +29,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
-			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may " +
-			"be parted by\n" +
-			"commas, tabs, semicolons or bars, and headers of neo4j-admin's import (:ID, :LABEL, :START_ID, :END_ID, :TYPE,\n" +
-			"name:type) are understood.",
+			"DIR/relationships.csv (source, target, any properties), with a uniqueness constraint on the key. Commas, tabs,\n" +
+			"semicolons or bars part columns; headers of neo4j-admin's import (:ID, :START_ID, name:type, …) are understood.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +64,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			return app.render(map[string]any{
 				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
 				"nodeColumns": nodes, "relationshipColumns": relationships,
-			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
+			}, term.Section{Text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
 				"and %s in %s.",
 				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
 				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"),
@@ -86,8 +85,8 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate SPEC DIR",
 		Short: "Write a generated graph as a folder of CSV",
-		Long: "generate writes nodes.csv and relationships.csv. The same SPEC gives the same graph, byte for byte;\n" +
-			"`graphcloak graph list` shows the families. An example name, such as example:karate, is copied out.",
+		Long: "generate writes nodes.csv and relationships.csv, byte for byte the same for the same SPEC, or copies an example such\n" +
+			"as example:karate. `graphcloak graph list` shows the families.",
 		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate " +
 			"example:karate karate",
 		Args: cobra.ExactArgs(2),
@@ -106,8 +105,8 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 			if err := copyFolder(source, dir); err != nil {
 				return err
 			}
-			return app.render(map[string]any{"name": source.Name, "folder": dir}, section{
-				text: fmt.Sprintf("Wrote %s to %s; use it with --from folder:%[2]s.", source.Name, dir),
+			return app.render(map[string]any{"name": source.Name, "folder": dir}, term.Section{
+				Text: fmt.Sprintf("Wrote %s to %s; use it with --from folder:%[2]s.", source.Name, dir),
 			})
 		},
 	}
@@ -144,9 +143,9 @@ func newGraphListCommand(app *app) *cobra.Command {
 			for _, g := range builtin.Generators() {
 				list = append(list, entry{"generate:" + g, "generated; what stands empty must be given"})
 			}
-			return app.render(map[string]any{"graphs": list}, section{
-				columns: []string{"from", "summary"},
-				rows:    rowsOf(list, func(e entry) []any { return []any{e.From, e.Summary} }),
+			return app.render(map[string]any{"graphs": list}, term.Section{
+				Columns: []string{"from", "summary"},
+				Rows:    term.Rows(list, func(e entry) []any { return []any{e.From, e.Summary} }),
 			})
 		},
 	}

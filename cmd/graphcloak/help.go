@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 )
 
@@ -25,7 +26,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
 		about = inShort(about)
 	}
-	fmt.Fprintf(w, "%s", reflow(about, min(a.width, proseWidth)))
+	fmt.Fprintf(w, "%s", term.Reflow(about, min(a.width, term.ProseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -149,10 +150,10 @@ const (
 // printTopic prints flags with what they mean beside them, or below a long name.
 func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (name, usage string)) {
 	fmt.Fprintf(w, "\n%s:\n", t.Title)
-	width := min(a.width, proseWidth)
+	width := min(a.width, term.ProseWidth)
 	for _, f := range t.Flags {
 		name, usage := help(f)
-		rows := wrap(usage, max(width-flagColumn-2, minColumn))
+		rows := term.Wrap(usage, max(width-flagColumn-2, 20))
 		if len(name) > flagColumn {
 			fmt.Fprintf(w, "%s\n", name)
 			name = ""
@@ -189,32 +190,6 @@ func defaultOf(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
-// reflow breaks paragraphs to a width, whatever lines their source has. What is indented
-// or a list stays a line of its own.
-func reflow(text string, width int) string {
-	var out, paragraph strings.Builder
-	flush := func() {
-		if paragraph.Len() > 0 {
-			out.WriteString(strings.Join(wrap(paragraph.String(), width), "\n") + "\n")
-			paragraph.Reset()
-		}
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		own := line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "- ")
-		if own {
-			flush()
-			out.WriteString(line + "\n")
-			continue
-		}
-		if paragraph.Len() > 0 {
-			paragraph.WriteByte(' ')
-		}
-		paragraph.WriteString(line)
-	}
-	flush()
-	return out.String()
-}
-
 func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	children := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
 	if len(children) == 0 {
@@ -237,7 +212,7 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 			if member(c, title) {
 				const column = 15
 				name := fmt.Sprintf("  %-12s ", c.Name())
-				for _, row := range wrap(c.Short, max(min(a.width, proseWidth)-column, minColumn)) {
+				for _, row := range term.Wrap(c.Short, max(min(a.width, term.ProseWidth)-column, 20)) {
 					fmt.Fprintf(&lines, "%-*s%s\n", column, name, row)
 					name = ""
 				}
@@ -250,7 +225,7 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
 			topic := fmt.Sprintf("`%s help %s`: %s", cmd.CommandPath(), c.Name(), c.Short)
-			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(topic, min(a.width, proseWidth)), "\n"))
+			fmt.Fprintf(w, "\n%s\n", strings.Join(term.Wrap(topic, min(a.width, term.ProseWidth)), "\n"))
 		}
 	}
 }

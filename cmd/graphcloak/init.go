@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
@@ -130,7 +131,7 @@ const longestName = 200
 // nameable leaves out the names that no setting can hold, or no terminal show.
 func nameable(s connector.Schema) connector.Schema {
 	bad := func(name string) bool {
-		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isTerminalControl) ||
+		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, term.Steers) ||
 			strings.ContainsRune(name, '\ufffd')
 	}
 	clean := func(kinds []connector.Kind) []connector.Kind {
@@ -338,12 +339,12 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 		"file": path, "settings": settings, "nodeCount": m.Graph.Order(),
 		"relationshipCount": m.Graph.Size(), "next": next,
 	},
-		section{
-			title: "Settings", columns: []string{"key", "value"},
-			rows: rowsOf(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} }),
+		term.Section{
+			Title: "Settings", Columns: []string{"key", "value"},
+			Rows: term.Rows(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} }),
 		},
-		section{text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
-		section{title: "Next: what it would tell and cost, and then the run, which spends", text: strings.Join(next, "\n")})
+		term.Section{Text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
+		term.Section{Title: "Next: what it would tell and cost, and then the run, which spends", Text: strings.Join(next, "\n")})
 }
 
 // repeated are the flags of the connection that the file does not hold.

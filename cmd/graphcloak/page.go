@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
@@ -41,7 +42,7 @@ func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, sig
 	if path == "" {
 		return nil
 	}
-	a.page = func(rep *report.Report) (section, error) { return a.writePage(ctx, s, path, view, rep) }
+	a.page = func(rep *report.Report) (term.Section, error) { return a.writePage(ctx, s, path, view, rep) }
 	return a.checkFile(path)
 }
 
@@ -151,7 +152,7 @@ func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y strin
 
 // writePage writes the page of a report, and says where it is. The Command of v is what stands
 // behind the settings in the command that repeats them.
-func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
+func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (term.Section, error) {
 	v.Report, v.Queries = rep, memberQueries(rep, a.config.Write.PropertyPrefix)
 	v.Command = repeated(a.command, configuration(a.config)) + v.Command
 	if a.command == "recover" && rep.ReleaseID != "" {
@@ -159,16 +160,16 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	}
 	var err error
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-		return section{}, err
+		return term.Section{}, err
 	}
 	v.NoCurve = "Private values alone do not tell the plan of their release, from which it is simulated."
 	if a.simulate != nil {
 		if rep.Curve, v.NoCurve, err = a.simulate(ctx); err != nil {
-			return section{}, err
+			return term.Section{}, err
 		}
 	}
 	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
-	return section{text: fmt.Sprintf("The report with its map is %s.", path)}, err
+	return term.Section{Text: fmt.Sprintf("The report with its map is %s.", path)}, err
 }
 
 // spentSoFar is what the account that pays for the data of a run has spent, nil where there is none.
@@ -176,21 +177,13 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if rep.BudgetScope == "" {
 		return nil, nil
 	}
-	paying, err := privacy.Paying(ctx, s.Ledger(), rep.BudgetScope)
-	if err != nil {
+	x, err := payingBalance(ctx, s.Ledger(), rep.BudgetScope, rep.Delta)
+	if err != nil || x.Epsilon == nil {
 		return nil, err
-	}
-	holdings, err := readHoldings(ctx, s.Ledger(), []string{paying.Scope})
-	if err != nil {
-		return nil, err
-	}
-	x := newBalance(holdings[0], rep.Delta)
-	if x.Epsilon == nil {
-		return nil, nil
 	}
 	b := &page.Budget{
 		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
-		PerSensor: holdings[0].account.Guarantee == privacy.PerSensor,
+		PerSensor: x.Guarantee == privacy.PerSensor.String(),
 	}
 	if x.CapEpsilon != nil {
 		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -26,9 +27,8 @@ func newReportCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUNID|FILE.json",
 		Short: "A run as one HTML page, with its map",
-		Long: "report writes a page that people read: the answer, a map of the graph, the ranking, what was promised, what is\n" +
-			"not protected and what it cost. It needs no network, no script and no style, and costs no privacy. A run is\n" +
-			"taken from the store that it was written to, with the flags that select its graph; a file is the JSON of run,\n" +
+		Long: "report writes a page: the answer, a map, the ranking, what was promised, what is not protected and what it cost. It\n" +
+			"costs no privacy. A run is taken from its store, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
 			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
@@ -198,8 +198,8 @@ func (a *app) leaveView(v page.View, prefix string) error {
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}
-	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer},
-		section{text: fmt.Sprintf("The report is %s.", path)})
+	return a.render(map[string]any{"runId": rep.RunID, "report": path}, term.Section{Text: rep.Answer},
+		term.Section{Text: fmt.Sprintf("The report is %s.", path)})
 }
 
 // reportJSON is the JSON of run, recover and demo.
@@ -220,7 +220,7 @@ func readReport(path string) (*report.Report, []report.Node, error) {
 	if err := strictjson.Unmarshal(data, &f); err != nil {
 		return nil, nil, fail(exitValidation, "%s is no report: %w", path, err).hint("give the JSON of run, recover or demo")
 	}
-	if f.SchemaVersion != schemaVersion || f.Answer == "" {
+	if f.SchemaVersion != term.SchemaVersion || f.Answer == "" {
 		return nil, nil, fail(exitValidation, "%s is no report of this version", path).hint("give the JSON of run, recover or demo")
 	}
 	return &f.Report, f.Rows, nil

@@ -133,7 +133,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
-	a.stopProgress()
+	a.console.Stop()
 	a.cancel()
 	return a.tell(ctx, a.finish(ctx, err), err)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,10 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -47,7 +48,7 @@ var runColumns = []string{
 
 func runRow(r jobs.Run) []any {
 	return []any{
-		timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
+		timeText(r.StartedAt), r.RunID, r.JobName, term.State(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
 		r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors,
 	}
 }
@@ -61,14 +62,14 @@ func likelihood(verdict string, p float64) any {
 }
 
 // listed are the runs as a table: for people in short, with what there is to say of single runs below.
-func (a *app) listed(runs []jobs.Run, none string) []section {
+func (a *app) listed(runs []jobs.Run, none string) []term.Section {
 	if a.outputFormat() != "table" {
-		return []section{{columns: runColumns, rows: rowsOf(runs, runRow)}}
+		return []term.Section{term.Table(runColumns, runs, runRow)}
 	}
-	table := section{
-		none:    none,
-		columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
-		rows: rowsOf(runs, func(r jobs.Run) []any {
+	table := term.Section{
+		None:    none,
+		Columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
+		Rows: term.Rows(runs, func(r jobs.Run) []any {
 			var prob, epsilon any
 			community := r.Answer
 			if r.Verdict == report.NoSource {
@@ -84,7 +85,7 @@ func (a *app) listed(runs []jobs.Run, none string) []section {
 				r.FaultySensors, epsilon,
 			}
 		}),
-	}.without(map[int]string{2: "", 3: "write", 7: "0"})
+	}.Without(map[int]string{2: "", 3: "write", 7: "0"})
 	var notes []string
 	if len(runs) > 0 {
 		notes = append(notes, "Times are UTC. A runId is shortened here; commands take it as it stands.")
@@ -92,7 +93,7 @@ func (a *app) listed(runs []jobs.Run, none string) []section {
 	if notes = append(notes, doubts(runs)...); slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Warnings() != "" }) {
 		notes = append(notes, "*: there were warnings before it spent; `graphcloak runs show RUNID` has them.")
 	}
-	return []section{table, {text: strings.Join(notes, "\n")}, {items: remarks(runs)}}
+	return []term.Section{table, {Text: strings.Join(notes, "\n")}, {Items: remarks(runs)}}
 }
 
 // outcome is the verdict of a run that has one, else how it ended, in few letters.
@@ -103,11 +104,11 @@ func outcome(r jobs.Run) any {
 	}
 	switch {
 	case r.Status == jobs.WaitingForBudget:
-		return waits
+		return term.Waits
 	case r.Status == jobs.OverBudget:
-		return overBudget
+		return term.OverBudget
 	case r.Status != jobs.Finished || r.Verdict == "":
-		return state(r.Status)
+		return term.State(r.Status)
 	case r.Verdict == report.NoSource:
 		return "no source" + sign
 	}
@@ -115,7 +116,7 @@ func outcome(r jobs.Run) any {
 }
 
 // remarks are what there is to say of single runs, the same of several once. The answer of a finished run stands in its row.
-func remarks(runs []jobs.Run) (list []item) {
+func remarks(runs []jobs.Run) (list []term.Item) {
 	more := map[string]int{}
 	for _, r := range runs {
 		text := r.Message
@@ -128,12 +129,12 @@ func remarks(runs []jobs.Run) (list []item) {
 			continue
 		}
 		if more[text]++; more[text] == 1 {
-			list = append(list, item{mark: state(shortID(r.RunID, runs)), text: text})
+			list = append(list, term.Item{Mark: term.State(shortID(r.RunID, runs)), Text: text})
 		}
 	}
 	for k, i := range list {
-		if n := more[i.text] - 1; n > 0 {
-			list[k].text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
+		if n := more[i.Text] - 1; n > 0 {
+			list[k].Text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
 		}
 	}
 	return list
@@ -267,8 +268,8 @@ func newRunsShowCommand(app *app) *cobra.Command {
 		return app.render(struct {
 			jobs.Run
 			Report json.RawMessage `json:"report,omitempty"`
-		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: strings.Join(doubts([]jobs.Run{r}), "\n")},
-			section{text: answerOf(r)})
+		}{r, left}, term.Table(runColumns, []jobs.Run{r}, runRow), term.Section{Text: strings.Join(doubts([]jobs.Run{r}), "\n")},
+			term.Section{Text: answerOf(r)})
 	})
 }
 
@@ -278,7 +279,7 @@ func answerOf(r jobs.Run) string {
 	if json.Unmarshal(r.Report, &left) != nil {
 		return ""
 	}
-	return visible(left.Answer)
+	return term.Visible(left.Answer)
 }
 
 // Lengths of a run's id: the least part of it that is taken for it, and that of a UUID.
@@ -365,8 +366,11 @@ func newRunsCompareCommand(app *app) *cobra.Command {
 			}
 		}
 		runs = slices.DeleteFunc(runs, func(r jobs.Run) bool { return r.Answer == "" })
-		if err != nil || len(runs) == 0 {
-			return cmp.Or(err, error(fail(exitNotFound, "%s holds no finished run that recovered", s.Name()).hint("`graphcloak run` makes one")))
+		if err != nil {
+			return err
+		}
+		if len(runs) == 0 {
+			return fail(exitNotFound, "%s holds no finished run that recovered", s.Name()).hint("`graphcloak run` makes one")
 		}
 		slices.SortStableFunc(runs, func(x, y jobs.Run) int { return x.StartedAt.Compare(y.StartedAt) })
 		var scopes []string
@@ -375,20 +379,19 @@ func newRunsCompareCommand(app *app) *cobra.Command {
 				scopes = append(scopes, r.BudgetScope)
 			}
 		}
-		holdings, err := readHoldings(ctx, s.Ledger(), scopes)
+		budgets, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
 		if err != nil {
 			return err
 		}
-		changed, budgets, together := changes(runs), []balance{}, ""
-		for _, h := range holdings {
-			b := newBalance(h, 0)
-			budgets = append(budgets, b)
+		changed, together := changes(runs), ""
+		for _, b := range budgets {
 			if b.Epsilon != nil {
-				together += fmt.Sprintf("%s of %s together: ε = %.4g at δ = %v.\n", report.Count(b.Releases, "release"), b.Scope, *b.Epsilon, b.Delta)
+				together += fmt.Sprintf("%s of %s together: ε = %.4g at δ = %v.\n", report.Count(b.Releases, "release"), b.Scope,
+					*b.Epsilon, b.Delta)
 			}
 		}
 		return app.render(map[string]any{"runs": runs, "changes": changed, "budgets": budgets},
-			append(app.listed(runs, ""), section{title: "Changes", text: onePerLine(changed)}, section{text: together})...)
+			append(app.listed(runs, ""), term.Section{Title: "Changes", Text: onePerLine(changed)}, term.Section{Text: together})...)
 	})
 }
 
@@ -450,12 +453,12 @@ func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry boo
 		}
 		n := len(connector.Prunable(told, known, before))
 		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)},
-			section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
+			term.Section{Text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
 	}
 	n, err := s.History().PruneRuns(ctx, before)
 	if err != nil {
 		return err
 	}
 	return a.render(map[string]any{"pruned": n, "before": timeText(before)},
-		section{text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
+		term.Section{Text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 }

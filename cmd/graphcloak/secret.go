@@ -83,8 +83,7 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
 	}
-	a.stopProgress() // its time would be drawn over the question
-	fmt.Fprint(a.stderr, a.laidOut(question)+" ")
+	a.console.Ask(question)
 	defer fmt.Fprintln(a.stderr)
 	type answer struct {
 		text []byte

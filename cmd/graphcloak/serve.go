@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/jobs/serve"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
@@ -29,10 +30,10 @@ func newServeCommand(app *app) *cobra.Command {
 		Use:   "serve",
 		Short: "Run jobs on their schedules, and answer over HTTP",
 		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
-			"there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
-			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
-			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
-			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
+			"there are. It shows them on a page at /, in /metrics for Prometheus, /api/v1, /healthz and /readyz. It listens on this\n" +
+			"machine alone; another --listen needs --token-file, and --tls-certificate with --tls-key, or --insecure behind a\n" +
+			"proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM runs have 20 s to finish; another instance goes on with\n" +
+			"them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
 			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
 			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
@@ -177,13 +178,12 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	holdings, err := readHoldings(ctx, s.Ledger(), scopes)
+	balances, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]serve.Budget, len(holdings))
-	for i, h := range holdings {
-		b := newBalance(h, 0)
+	list := make([]serve.Budget, len(balances))
+	for i, b := range balances {
 		list[i] = serve.Budget{
 			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
 			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon, MovedTo: b.MovedTo,

@@ -22,6 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks and its
@@ -65,7 +66,33 @@ func (a *app) openStore(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.watch(s), nil
+	watched, err := a.watch(s)
+	if err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
+	}
+	return watched, nil
+}
+
+// watch holds the ledger of a store against what this machine has seen of it.
+func (a *app) watch(s graphStore) (graphStore, error) {
+	ledger, err := a.watchLedger(s.Ledger())
+	return watchedStore{s, ledger}, err
+}
+
+// watchedStore is a store whose ledger is held against the high-water marks.
+type watchedStore struct {
+	graphStore
+	ledger privacy.Ledger
+}
+
+func (s watchedStore) Ledger() privacy.Ledger { return s.ledger }
+
+// unwatched is the store itself, which may be able to do more than the others.
+func unwatched(s graphStore) graphStore {
+	if w, ok := s.(watchedStore); ok {
+		return w.graphStore
+	}
+	return s
 }
 
 // openUnwatched is openStore for commands that spend nothing.

@@ -18,7 +18,7 @@ func onTerminal(t *testing.T, args ...string) (stdout, stderr string, code int) 
 	t.Helper()
 	var out, errs bytes.Buffer
 	a := newApp(args, strings.NewReader(""), &out, &errs)
-	a.tty.out, a.tty.err = true, true
+	a.tty.out, a.tty.err, a.console.Terminal = true, true, true
 	code = a.execute(t.Context(), newRootCommand(a))
 	return out.String(), errs.String(), code
 }
