@@ -145,19 +145,19 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 			return nil, err
 		}
 	} else {
-		l.File, l.FileOwn = defaultConfigFile(), true
+		l.File, l.FileOwn = config.DefaultFile(), true
 	}
 	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
 		remarks = append(remarks, fmt.Sprintf("Warning: XDG_CONFIG_HOME is relative (%s) and is ignored", base))
 	}
 	path := a.envPath
 	if path == "" {
-		path, l.DotEnvFound = findDotEnv(), true
+		path, l.DotEnvFound = config.FindDotEnv(), true
 	}
 	if path == "" {
 		return remarks, nil
 	}
-	values, shared, err := readDotEnv(path)
+	values, shared, err := config.ReadDotEnv(path)
 	if err != nil {
 		return nil, err
 	}
@@ -181,24 +181,6 @@ func checkNamed(path, by string) error {
 			hint("name one that is there; `graphcloak init -o FILE` makes one").about("file", path)
 	}
 	return nil
-}
-
-// defaultConfigFile returns the user's configuration file if there is one. A relative
-// $XDG_CONFIG_HOME does not count, as the XDG Base Directory Specification says.
-func defaultConfigFile() string {
-	base := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		base = filepath.Join(home, ".config")
-	}
-	path := filepath.Join(base, "graphcloak", "config.yaml")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
 }
 
 // logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.

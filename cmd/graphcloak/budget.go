@@ -31,7 +31,7 @@ func newBudgetCommand(app *app) *cobra.Command {
 func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx := cmd.Context()
-		s, err := a.openUnwatched(ctx)
+		s, err := a.openReading(ctx)
 		if err != nil {
 			return err
 		}

@@ -19,39 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
-// ends a program that broke with 2, and that may be after a spend.
-const (
-	exitOK         = 0
-	exitInternal   = 1
-	exitBroken     = 2 // Go's own: out of memory, SIGQUIT, a fatal error
-	exitNotFound   = 3 // label, type, property, database, run, file
-	exitAuth       = 4 // credentials or rights; database read-only
-	exitConflict   = 5 // property or file exists, run in progress, graph changed
-	exitValidation = 6 // a value or the data is not acceptable
-	// 7, which is neo4j-cli's for a limited rate, is never returned.
-	exitTransient    = 8  // server away or busy, timeout: trying again may help
-	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
-	exitNotCertified = 10 // under --strict: recovery without a certificate, or infeasible
-	exitMemory       = 11 // memory guard
-	exitWarnings     = 12 // done, with warnings, under --strict
-	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
-	exitUsage        = 64 // unknown command, flag, or word where one of a few is wanted
-	exitInterrupt    = 130
-	exitTerminated   = 143
-)
-
-// codeNames are the machine-readable names in the JSON of a failure.
-func codeName(exit int) string {
-	return map[int]string{
-		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
-		exitValidation: "validation", exitTransient: "transient",
-		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
-		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated",
-		exitInternal: "internal",
-	}[exit]
-}
-
 // failure is an error with an exit code, and what to do about it.
 type failure struct {
 	exit                     int

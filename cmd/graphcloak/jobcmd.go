@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	if err := a.onServer(); err != nil {
 		return nil, nil, err
 	}
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -255,4 +256,22 @@ func newJobCancelCommand(app *app) *cobra.Command {
 		}
 		return app.render(tick, term.Section{Text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
 	})
+}
+
+// checkFiled refuses a job in the store whose author would have more than its server says:
+// what it names is read or written with the server's rights, not its author's.
+func checkFiled(job, server *config.Config) error {
+	if len(server.Server.FiledJobs) == 0 {
+		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that "+
+			"they may name")
+	}
+	for _, name := range job.Named() {
+		if !slices.Contains(server.Server.FiledJobs, name) {
+			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
+		}
+	}
+	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
+		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
+	}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -386,23 +385,6 @@ func TestCredentials(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Errorf("%q prints %q", c.args, stderr)
 		}
-	}
-}
-
-func TestDotEnv(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ".env")
-	text := "\ufeff# comment\nOTHER='multi\nline' $(x)\nNEO4J_URI = bolt://h:1 # here\nexport NEO4J_USERNAME=\"me\"\r\n" +
-		"NEO4J_PASSWORD='a # b\"$HOME=c' # note\nGRAPHCLOAK_TAU=3\nNEO4J_DATABASE=\"open\nNEO4J_ADDRESS\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, shared, err := readDotEnv(path)
-	want := map[string]string{
-		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3",
-		"NEO4J_DATABASE": `"open`,
-	}
-	if err != nil || !maps.Equal(got, want) || shared != "" {
-		t.Errorf("%q, %q, %v, want %q", got, shared, err, want)
 	}
 }
 

@@ -5,10 +5,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -68,86 +66,15 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 			return v, fmt.Errorf("read captions: %w", err)
 		}
 	}
-	v.Places, v.Geographic, err = nodePositions(ctx, s, g, private)
-	return v, err
-}
-
-// coordinates are the pairs of properties that hold places, the likeliest names first.
-var coordinates = []struct {
-	x, y       string
-	geographic bool
-}{
-	{"x", "y", false},
-	{"longitude", "latitude", true},
-	{"lon", "lat", true},
-	{"lng", "lat", true},
-}
-
-// nodePositions reads the coordinates of nodes from a pair of public properties, nil where
-// there is none.
-func nodePositions(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
-	for _, c := range coordinates {
-		if slices.Contains(private, c.x) || slices.Contains(private, c.y) {
-			continue
-		}
-		at, err := coordinatesOf(ctx, s, g, c.x, c.y)
-		if errors.Is(err, connector.ErrNotFound) || errors.Is(err, connector.ErrInput) {
-			continue // there is none of that name, or it holds no numbers
-		}
-		if err != nil || slices.ContainsFunc(at, func(p r2.Vec) bool { return !math.IsNaN(p.X + p.Y) }) {
-			return at, c.geographic, err
-		}
+	at, err := connector.ReadPlaces(ctx, unwatched(s), g, private)
+	if err != nil || at == nil {
+		return v, err
 	}
-	return points(ctx, s, g, private)
-}
-
-// spots are the properties that hold places as points, the likeliest names first.
-var spots = []string{"location", "position", "point", "coordinates", "place", "geo"}
-
-// points reads where nodes are from a property of points, in a store that has such.
-func points(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
-	spatial, ok := unwatched(s).(interface {
-		Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error)
-	})
-	if !ok {
-		return nil, false, nil
+	v.Geographic, v.Places = at.Geographic, make([]r2.Vec, len(at.X))
+	for i := range v.Places {
+		v.Places[i] = r2.Vec{X: at.X[i], Y: at.Y[i]}
 	}
-	for _, name := range spots {
-		if slices.Contains(private, name) {
-			continue
-		}
-		x, y, geographic, err := spatial.Points(ctx, g, name)
-		if errors.Is(err, connector.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		if slices.ContainsFunc(x, func(v float64) bool { return !math.IsNaN(v) }) {
-			return vectors(x, y), geographic, nil
-		}
-	}
-	return nil, false, nil
-}
-
-func vectors(x, y []float64) []r2.Vec {
-	at := make([]r2.Vec, len(x))
-	for i := range at {
-		at[i] = r2.Vec{X: x[i], Y: y[i]}
-	}
-	return at
-}
-
-func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y string) ([]r2.Vec, error) {
-	xs, err := s.Signal(ctx, g, x)
-	if err != nil {
-		return nil, err
-	}
-	ys, err := s.Signal(ctx, g, y)
-	if err != nil {
-		return nil, err
-	}
-	return vectors(xs, ys), nil
+	return v, nil
 }
 
 // writePage writes the page of a report, and says where it is. The Command of v is what stands

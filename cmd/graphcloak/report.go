@@ -52,7 +52,7 @@ func newReportCommand(app *app) *cobra.Command {
 
 // reportRun writes the page of a run that a store holds.
 func (a *app) reportRun(ctx context.Context, runID string) error {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,8 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
-		return a.reportTold(ctx, s, runID, err, errUnwritten)
+		return a.reportTold(ctx, s, runID, err,
+			"The run wrote no values to the nodes, so there is no map: mode write does.")
 	}
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	if errors.Is(err, errReplaced) {
 		told, missing := toldReport(ctx, s, runID)
 		if missing != nil || told.NodeValues == nil {
-			return a.reportTold(ctx, s, runID, err, errReplaced)
+			return a.reportTold(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
 		}
 		rep, err = a.readBack(ctx, s, own, told)
 	}
@@ -85,8 +86,8 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 }
 
 // reportTold writes the page of a run that has no values on the nodes, from the report in the
-// history; without one it returns missing, or what became of the run. The page has no map for the reason given.
-func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing, reason error) error {
+// history; without one it returns missing, or what became of the run. noMap says why it has no map.
+func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error, noMap string) error {
 	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
@@ -103,7 +104,7 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 	if err != nil {
 		return err
 	}
-	v := page.View{Report: rep, NoMap: whyNoMap(reason)}
+	v := page.View{Report: rep, NoMap: noMap}
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 		a.note("Note: no graph is named, so the page has no map; --from or --uri with the flags of the run gives one")
 		return a.leavePage(ctx, nil, rep, a.config.Write.PropertyPrefix)
 	}
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}

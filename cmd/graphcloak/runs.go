@@ -31,7 +31,7 @@ func newRunsCommand(app *app) *cobra.Command {
 func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
-		s, err := a.openUnwatched(ctx)
+		s, err := a.openReading(ctx)
 		if err != nil {
 			return err
 		}

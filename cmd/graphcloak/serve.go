@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"syscall"
@@ -15,9 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/jobs/serve"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
@@ -190,4 +193,33 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 		}
 	}
 	return list, nil
+}
+
+// reportPage writes the page of a report that the history holds. A map needs the graph, which `graphcloak report` reads.
+func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) error {
+	return func(ctx context.Context, w io.Writer, data []byte) error {
+		rep := new(report.Report)
+		if err := strictjson.Unmarshal(data, rep); err != nil {
+			return fmt.Errorf("the report in the history: %w", err)
+		}
+		prefix, _ := rep.Configuration["propertyPrefix"].(string)
+		v := page.View{
+			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
+			Queries: memberQueries(rep, prefix), NoCurve: noCurveKept, Command: a.repeatedRun(rep),
+		}
+		var err error
+		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+			return err
+		}
+		return page.Write(w, v)
+	}
+}
+
+// cost is what a run of a job spends by its settings.
+func (r jobRunner) cost(d jobs.Definition) (serve.Cost, bool) {
+	a, err := r.of(d)
+	if err != nil {
+		return serve.Cost{}, false
+	}
+	return serve.Cost{Scope: scopeOf(a.config), Epsilon: a.config.Privacy.Epsilon, Delta: a.config.Privacy.Delta}, true
 }

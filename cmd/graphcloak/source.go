@@ -62,7 +62,7 @@ func (a *app) onServer() error {
 // openStore opens the place that --from names. Its ledger is held against what this
 // machine has seen of it.
 func (a *app) openStore(ctx context.Context) (graphStore, error) {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,8 @@ func unwatched(s graphStore) graphStore {
 	return s
 }
 
-// openUnwatched is openStore for commands that spend nothing.
-func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
+// openReading is openStore for commands that spend nothing: they need no high-water marks.
+func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	from, err := a.source()
 	if err != nil {
 		return nil, err
@@ -131,52 +131,12 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	})
 }
 
-// openReading is openStore for commands that write nothing: what ships in the program or
-// is generated is read from a copy that is thrown away, where there is no folder for
-// state to keep one in.
-func (a *app) openReading(ctx context.Context) (graphStore, error) {
-	from, err := a.source()
-	if err != nil {
-		return nil, err
-	}
-	_, stateless := stateDir("graphs")
-	if stateless == nil || from.Kind != config.FromExample && from.Kind != config.FromGenerate {
-		return a.openStore(ctx)
-	}
-	source, err := builtinFolder(from)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "graphcloak-")
-	if err != nil {
-		return nil, err
-	}
-	copied := temporary{dir: dir}
-	if err = copyFolder(source, dir); err == nil {
-		copied.graphStore, err = a.openOwn(ctx, dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return copied, nil
-}
-
 // openFor is openStore, or openReading for a command that will not write.
 func (a *app) openFor(ctx context.Context, writing bool) (graphStore, error) {
 	if writing {
 		return a.openStore(ctx)
 	}
 	return a.openReading(ctx)
-}
-
-// temporary is a store whose folder goes with it.
-type temporary struct {
-	graphStore
-	dir string
-}
-
-func (s temporary) Close(ctx context.Context) error {
-	return errors.Join(s.graphStore.Close(ctx), os.RemoveAll(s.dir))
 }
 
 // source settles where the graph comes from: Neo4j where a server is named.

@@ -168,7 +168,7 @@ func certified(r *graphcloak.Release) string {
 
 // verifyInStore checks a release against a graph and its ledger.
 func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest privacy.Digest) ([]finding, error) {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}
