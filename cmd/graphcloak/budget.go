@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/highwater"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newBudgetCommand(app *app) *cobra.Command {
@@ -54,8 +55,8 @@ func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) 
 // announceFirst lets a run that is about to spend tell of its scope, and of releases that
 // were not finished elsewhere, again apart: once nothing is left that would refuse it.
 func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
-	begin, scope := job.Begin, graphcloak.Scope(job.Signal)
-	job.Begin = func(at *graphcloak.Attempt) error {
+	begin, scope := job.Begin, run.Scope(job.Signal)
+	job.Begin = func(at *run.Attempt) error {
 		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
 			return err
 		}
@@ -115,7 +116,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		}
 		scopes := []string{scope}
 		for _, property := range properties {
-			scopes = append(scopes, graphcloak.Scope(graphcloak.Signal{SourceProperty: property}))
+			scopes = append(scopes, run.Scope(graphcloak.Signal{SourceProperty: property}))
 		}
 		watched, err := app.watchLedger(l)
 		if err != nil {
@@ -165,8 +166,8 @@ func setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privac
 
 // checkCharged refuses a scope to which nothing will ever be charged.
 func checkCharged(known []string, scope string) error {
-	if _, ok := graphcloak.PropertyOf(scope); ok || slices.Contains(known, scope) ||
-		scope == graphcloak.Scope(graphcloak.Signal{Cloaked: true}) {
+	if _, ok := run.PropertyOf(scope); ok || slices.Contains(known, scope) ||
+		scope == run.Scope(graphcloak.Signal{Cloaked: true}) {
 		return nil
 	}
 	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope,

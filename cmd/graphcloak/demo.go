@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newDemoCommand(app *app) *cobra.Command {
@@ -87,7 +88,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if job.Communities.Property == "" {
 		job.Communities.Property = source.Community
 	}
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+	if job.RunID, err = run.NewRunID(); err != nil {
 		return err
 	}
 	rep, err := a.demonstrate(ctx, s, &job, dir)
@@ -108,7 +109,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if _, err := checkState(); err != nil {
 		return nil, err
 	}
-	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: graphcloak.Scope(job.Signal), fresh: true}); err != nil {
+	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: run.Scope(job.Signal), fresh: true}); err != nil {
 		return nil, err
 	}
 	m, err := a.model(ctx, s, job.Settings)

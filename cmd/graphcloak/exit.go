@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // failure is an error with an exit code, and what to do about it.
@@ -175,7 +176,7 @@ func (a *app) withRun(err, why error) error {
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
 		return err
 	}
-	spent := graphcloak.MaySpent
+	spent := run.MaySpent
 	if ours {
 		spent = begun.Spent
 	}
@@ -187,7 +188,7 @@ func (a *app) withRun(err, why error) error {
 	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
 		exit = code
 	}
-	if spent == graphcloak.NotSpent {
+	if spent == run.NotSpent {
 		exit, hint = exitCode(err), "`graphcloak run --resume %s` with "+a.sameStore()+" takes its reservation back"
 	}
 	return fail(exit, "%w", err).hint(hint, id).about("run", id)

@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
@@ -87,7 +88,7 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 		return advice.Choice{}, err
 	}
 	if len(schema.Labels) == 0 || len(schema.Types) == 0 {
-		return advice.Choice{}, fail(exitValidation, "%w: there are no nodes, or no relationships", graphcloak.ErrEmpty).
+		return advice.Choice{}, fail(exitValidation, "%w: there are no nodes, or no relationships", plan.ErrEmpty).
 			hint("load the graph first; `graphcloak graph import DIR` takes a folder of CSV")
 	}
 	if schema.Cut {

@@ -8,6 +8,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 // noteTau tells which τ was chosen, or that the τ of a measured process was assumed.
@@ -21,7 +22,7 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		a.note("Note: %s.", c.Note)
 	default:
 		aim := "to name the community best"
-		if c.Aim == graphcloak.AimLocation {
+		if c.Aim == plan.AimLocation {
 			aim = "to come nearest to the source"
 		}
 		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
@@ -38,7 +39,7 @@ func tauSection(p *graphcloak.Plan) []term.Section {
 		Title:   "Diffusion times that were tried, in a rough simulation",
 		Text:    "Judged by " + judgedBy(p.TauChoice),
 		Columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
-		Rows: term.Rows(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
+		Rows: term.Rows(p.TauChoice.Points, func(x plan.TauPoint) []any {
 			chosen := ""
 			if x.Tau == p.Public.Tau {
 				chosen = "yes"
@@ -51,9 +52,9 @@ func tauSection(p *graphcloak.Plan) []term.Section {
 }
 
 // judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
-func judgedBy(c *graphcloak.TauChoice) string {
+func judgedBy(c *plan.TauChoice) string {
 	switch {
-	case c.Aim == graphcloak.AimLocation:
+	case c.Aim == plan.AimLocation:
 		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
 			"or within a tenth of what the best gains over the worst where that is less."
 	case c.Hopeless:
@@ -64,7 +65,7 @@ func judgedBy(c *graphcloak.TauChoice) string {
 		"best is chosen, or within a tenth of what the best gains over the worst where that is less."
 }
 
-func noiseOf(x graphcloak.TauPoint) string {
+func noiseOf(x plan.TauPoint) string {
 	if x.Allocated {
 		return "optimal"
 	}
