@@ -269,19 +269,6 @@ func TestImportSparesTheLedger(t *testing.T) {
 	if n := Query(t, entries, map[string]any{"label": label})[0][0]; n != int64(1) {
 		t.Errorf("the imports left %v entries, want 1", n)
 	}
-	stop := errors.New("no")
-	o := neo4j.ImportOptions{NodeLabel: Load(t, Files("id\n1\n", empty)), Replace: true, Confirm: func(n int64) error {
-		if n != 1 {
-			t.Errorf("asked about %d nodes, want 1", n)
-		}
-		return stop
-	}}
-	if _, err := s.Import(t.Context(), Files("id\n2\n", empty), o); !errors.Is(err, stop) {
-		t.Errorf("an import that is not agreed to: %v", err)
-	}
-	if n := Query(t, "MATCH (n:`"+o.NodeLabel+"` {id: 1}) RETURN count(n)", nil)[0][0]; n != int64(1) {
-		t.Errorf("an import that is not agreed to left %v nodes, want 1", n)
-	}
 }
 
 func TestImport(t *testing.T) {

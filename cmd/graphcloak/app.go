@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -30,18 +30,18 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	tty            struct{ in, out, err bool }
-	width          int  // columns that prose may take
-	screen         int  // columns of the screen; 0: there is none
-	ascii          bool // the screen shows ASCII alone
+	width          int // columns that prose may take
+	screen         int // columns of the screen; 0: there is none
+	console        *term.Console
 	noColor        bool
 	helpAll        bool // help is to show every flag
 
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger
-	warnings []string                              // given by warn
-	command  string                                // as it is called, without the program
-	captions []string                              // of the nodes; nil: none are wanted
-	page     func(*report.Report) (section, error) // writes that of the run; nil: none is wanted
+	warnings []string                                   // given by warn
+	command  string                                     // as it is called, without the program
+	captions []string                                   // of the nodes; nil: none are wanted
+	page     func(*report.Report) (term.Section, error) // writes that of the run; nil: none is wanted
 	// simulate makes the curve of a page, or says why there is none; nil: no plan is known
 	simulate func(context.Context) ([]report.CurvePoint, string, error)
 	rendered bool // a result went to standard output
@@ -52,15 +52,9 @@ type app struct {
 	args                []string
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
-	line                *progressLine // nil between stages
-	drawn               atomic.Bool   // the progress is on the screen
-	whole               wholeTime     // of this command
-	told                time.Time     // when the last line of progress was written, where no terminal shows any; zero: none was
-	part                string        // which of several things of a kind the command is at; "": there is one
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
-	talking             sync.Mutex    // held while a line or the progress is written
 	holding             sync.Mutex    // of held, paying and unpaid
 	held                *run.Held     // run that was begun and is not ended; nil: none
 	pays                bool          // the command is one that spends
@@ -76,23 +70,18 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
-		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler), cancel: func() {},
+		width: term.DefaultWidth, log: slog.New(slog.DiscardHandler), cancel: func() {}, ended: make(chan struct{}),
 	}
-	a.ended, a.whole.began = make(chan struct{}), time.Now()
 	a.end = sync.OnceFunc(func() { close(a.ended) })
-	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
-	if a.screen = screenWidth(stdout); a.screen == 0 && a.tty.out { // a terminal that does not tell
-		a.screen = defaultWidth
+	a.tty.in, a.tty.out, a.tty.err = term.IsTerminal(stdin), term.IsTerminal(stdout), term.IsTerminal(stderr)
+	a.console = &term.Console{Writer: stderr, Terminal: a.tty.err, ASCII: term.OnlyASCII(), Log: a.log}
+	if a.screen = term.Width(stdout); a.screen == 0 && a.tty.out { // a terminal that does not tell
+		a.screen = term.DefaultWidth
 	}
 	if a.screen > 0 {
-		a.width = max(a.screen, leastWidth)
+		a.width = max(a.screen, term.LeastWidth)
 	}
 	return a
-}
-
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // flagsOnly marks a command that must work while files are broken.
@@ -120,6 +109,8 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	a.log = slog.New(a.logHandler())
 	a.settling.Unlock()
+	a.console.Log, a.console.Steps = a.log, a.command == "run" || a.command == "demo"
+	a.console.Shows = a.showsProgress()
 	for _, text := range remarks {
 		a.note("%s", text)
 	}
@@ -133,6 +124,10 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 		cmd.SetContext(ctx)
 	}
 	return a.checkOutput()
+}
+
+func (a *app) showsProgress() bool {
+	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.config.Terminal.Quiet && !a.config.Terminal.NoProgress
 }
 
 // addFiles finds the configuration and .env files, and returns remarks on them.
@@ -150,19 +145,19 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 			return nil, err
 		}
 	} else {
-		l.File, l.FileOwn = defaultConfigFile(), true
+		l.File, l.FileOwn = config.DefaultFile(), true
 	}
 	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
 		remarks = append(remarks, fmt.Sprintf("Warning: XDG_CONFIG_HOME is relative (%s) and is ignored", base))
 	}
 	path := a.envPath
 	if path == "" {
-		path, l.DotEnvFound = findDotEnv(), true
+		path, l.DotEnvFound = config.FindDotEnv(), true
 	}
 	if path == "" {
 		return remarks, nil
 	}
-	values, shared, err := readDotEnv(path)
+	values, shared, err := config.ReadDotEnv(path)
 	if err != nil {
 		return nil, err
 	}
@@ -188,24 +183,6 @@ func checkNamed(path, by string) error {
 	return nil
 }
 
-// defaultConfigFile returns the user's configuration file if there is one. A relative
-// $XDG_CONFIG_HOME does not count, as the XDG Base Directory Specification says.
-func defaultConfigFile() string {
-	base := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		base = filepath.Join(home, ".config")
-	}
-	path := filepath.Join(base, "graphcloak", "config.yaml")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
-
 // logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
 func (a *app) logHandler() slog.Handler {
 	var level slog.Level
@@ -222,9 +199,9 @@ func (a *app) logHandler() slog.Handler {
 		return attr
 	}}
 	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(escapingWriter{belowProgress{a}}, options)
+		return slog.NewJSONHandler(term.JSONWriter{To: a.console.LogWriter()}, options)
 	}
-	return slog.NewTextHandler(belowProgress{a}, options)
+	return slog.NewTextHandler(a.console.LogWriter(), options)
 }
 
 // quiet holds from the first argument on, before settings are resolved.
@@ -235,16 +212,21 @@ func (a *app) note(format string, args ...any) {
 	if a.quiet() {
 		return
 	}
-	a.talking.Lock()
-	defer a.talking.Unlock()
-	a.clear()
 	text := fmt.Sprintf(format, args...)
 	if rest, ok := strings.CutPrefix(text, warningMark+" "); ok {
-		a.say(warningMark, wary, rest)
+		a.say(warningMark, term.Wary, rest)
 		return
 	}
-	a.say("", plain, text)
+	a.say("", term.Plain, text)
 }
+
+// say prints a message on standard error, its mark painted where the terminal takes colour.
+func (a *app) say(mark string, p term.Paint, text string) {
+	a.console.Say(mark, p, text, a.coloured(a.tty.err))
+}
+
+// progress reports how far a stage has come; total is 0 where it is unknown.
+func (a *app) progress(stage string, done, total int64) { a.console.Progress(stage, done, total) }
 
 const warningMark = "Warning:"
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/jobs"
 )
@@ -26,18 +27,18 @@ func newConfigViewCommand(app *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			entries := app.config.Entries()
 			if origins {
-				return app.render(map[string]any{"settings": entries}, section{
-					columns: []string{"key", "value", "origin"},
-					rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value), e.Origin} }),
+				return app.render(map[string]any{"settings": entries}, term.Section{
+					Columns: []string{"key", "value", "origin"},
+					Rows:    term.Rows(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value), e.Origin} }),
 				})
 			}
 			values := make(map[string]any, len(entries))
 			for _, e := range entries {
 				values[e.Key] = e.Value
 			}
-			return app.render(map[string]any{"settings": values}, section{
-				columns: []string{"key", "value"},
-				rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value)} }),
+			return app.render(map[string]any{"settings": values}, term.Section{
+				Columns: []string{"key", "value"},
+				Rows:    term.Rows(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value)} }),
 			})
 		},
 	}
@@ -81,7 +82,7 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 			} else if err := app.loadAll(); err != nil {
 				return err
 			}
-			return app.render(map[string]any{"checked": checked, "valid": true}, section{text: checked + ": valid"})
+			return app.render(map[string]any{"checked": checked, "valid": true}, term.Section{Text: checked + ": valid"})
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
 	}
@@ -134,7 +135,7 @@ func newConfigSchemaCommand(app *app) *cobra.Command {
 		Short:   "JSON Schema of a configuration file",
 		Example: "  graphcloak config schema > graphcloak.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text, err := encode(config.Schema(), true)
+			text, err := term.JSON(config.Schema(), true)
 			if err != nil {
 				return err
 			}

@@ -13,44 +13,12 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
-
-// Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
-// ends a program that broke with 2, and that may be after a spend.
-const (
-	exitOK         = 0
-	exitInternal   = 1
-	exitBroken     = 2 // Go's own: out of memory, SIGQUIT, a fatal error
-	exitNotFound   = 3 // label, type, property, database, run, file
-	exitAuth       = 4 // credentials or rights; database read-only
-	exitConflict   = 5 // property or file exists, run in progress, graph changed
-	exitValidation = 6 // a value or the data is not acceptable
-	// 7, which is neo4j-cli's for a limited rate, is never returned.
-	exitTransient    = 8  // server away or busy, timeout: trying again may help
-	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
-	exitNotCertified = 10 // under --strict: recovery without a certificate, or infeasible
-	exitMemory       = 11 // memory guard
-	exitWarnings     = 12 // done, with warnings, under --strict
-	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
-	exitUsage        = 64 // unknown command, flag, or word where one of a few is wanted
-	exitInterrupt    = 130
-	exitTerminated   = 143
-)
-
-// codeNames are the machine-readable names in the JSON of a failure.
-func codeName(exit int) string {
-	return map[int]string{
-		exitUsage: "usage", exitNotFound: "not_found", exitAuth: "auth", exitConflict: "conflict",
-		exitValidation: "validation", exitTransient: "transient",
-		exitBudget: "budget_exceeded", exitNotCertified: "not_certified", exitMemory: "memory",
-		exitWarnings: "warnings", exitUnfinished: "unfinished", exitInterrupt: "interrupted", exitTerminated: "terminated",
-		exitInternal: "internal",
-	}[exit]
-}
 
 // failure is an error with an exit code, and what to do about it.
 type failure struct {
@@ -326,7 +294,7 @@ func messages(err error) []string {
 }
 
 func (a *app) printProblem(p problem) {
-	text, err := encode(map[string]problem{"error": p}, a.format() == "json")
+	text, err := term.JSON(map[string]problem{"error": p}, a.format() == "json")
 	if err == nil {
 		_, err = a.stdout.Write(text)
 	}
@@ -339,15 +307,15 @@ func (a *app) printProblem(p problem) {
 func (a *app) printError(lines []string, p problem) {
 	const mark = "Error:"
 	if len(lines) == 1 {
-		a.say(mark, bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
+		a.say(mark, term.Bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
 	} else {
-		a.say(mark, bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
+		a.say(mark, term.Bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
 		for _, line := range lines {
-			a.say("", plain, "  - "+line)
+			a.say("", term.Plain, "  - "+line)
 		}
 	}
 	if p.Suggestion != "" && !strings.Contains(p.Message, p.Suggestion) {
-		a.say("Hint:", plain, p.Suggestion)
+		a.say("Hint:", term.Plain, p.Suggestion)
 	}
 }
 
@@ -357,7 +325,7 @@ func (a *app) format() string {
 	if a.config != nil {
 		chosen = a.config.Output.Format
 	}
-	if slices.Contains([]string{"table", "json", "ndjson", "csv", "parquet"}, chosen) {
+	if slices.Contains(term.Formats(), chosen) {
 		return chosen
 	}
 	if a.tty.out {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 )
 
@@ -22,10 +23,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if about == "" {
 		about = cmd.Short
 	}
-	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
-		about = inShort(about)
-	}
-	fmt.Fprintf(w, "%s", reflow(about, min(a.width, proseWidth)))
+	fmt.Fprintf(w, "%s", term.Reflow(about, min(a.width, term.ProseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -46,76 +44,36 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		}
 	} else {
 		if few := common(cmd, topics); len(few) > 0 {
-			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp(cmd))
+			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp)
 		}
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
 }
 
-// shortAbout is the length of what a short help tells of a command, in bytes.
-const shortAbout = 560
-
-// inShort keeps the first whole sentences of a text.
-func inShort(text string) string {
-	if len(text) <= shortAbout {
-		return text
-	}
-	flat := strings.ReplaceAll(text[:shortAbout], "\n", " ")
-	if end := strings.LastIndex(flat, ". "); end >= 0 {
-		return text[:end+1]
-	}
-	return text
-}
-
-// brief is a common flag as a short help shows it, on one line.
-type brief struct{ flag, value, usage string }
-
-// briefs are the flags that most calls need; --help-all tells the whole of them.
-var briefs = []brief{
-	{"from", "SOURCE", "neo4j, folder:DIR, example:NAME, …"},
-	{"uri", "URI", "address of the server, or NEO4J_URI"},
-	{"username", "NAME", "user name, or NEO4J_USERNAME"},
-	{"node-labels", "LABELS", "nodes with any of these labels"},
-	{"relationship-types", "TYPES", "relationships of any of these types"},
-	{"node-key", "NAME", "property that names a node for good"},
-	{"source-property", "NAME", "where something started, in [0, 1]; private"},
-	{"measurement-property", "NAME", "or what sensors read; private"},
-	{"tau", "NUMBER", "diffusion time τ"},
-	{"epsilon", "NUMBER", "privacy loss ε of one release"},
-	{"delta", "NUMBER", "failure probability δ"},
-	{"community-property", "NAME", "property with the community, else detected"},
-	{"mode", "MODE", "stream, stats, write, estimate"},
-	{"dry-run", "", "what would be written and spent, and stop"},
-	{"report", "FILE", "the report with its map, as one HTML page"},
-	{"format", "FORMAT", "table, json, ndjson, csv or parquet"},
-	{"output", "FILE", "write the result to this file"},
-	{"verbose", "", "all numbers, and the guarantee in words"},
+// briefs are the flags that most calls need.
+var briefs = []string{
+	"from", "uri", "username", "node-labels", "relationship-types", "node-key", "source-property", "measurement-property", "tau",
+	"epsilon", "delta", "community-property", "mode", "dry-run", "report", "format", "output", "verbose",
 }
 
 // ofJobs are the common flags of commands about jobs, whose settings are their own.
 var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
 
-func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
-	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
-	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
-	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
-		return brief{}, false
-	}
-	return briefs[i], true
-}
-
-// common returns the flags that a short help shows: the command's own and the common
-// ones.
+// common returns the flags that a short help shows: the command's own and the common ones.
 func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	var few []*pflag.Flag
 	if !cmd.HasParent() || cmd.HasSubCommands() && cmd.Flags().Lookup("format") == nil {
 		return nil
 	}
+	brief := briefs
+	if cmd.Name() == "serve" || cmd.Parent().Name() == "job" {
+		brief = ofJobs
+	}
 	for _, t := range topics {
 		for _, f := range t.Flags {
 			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help"
-			if _, ok := briefOf(cmd, f); own || ok {
+			if own || f.Annotations != nil && slices.Contains(brief, f.Name) {
 				few = append(few, f)
 			}
 		}
@@ -123,20 +81,14 @@ func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	return few
 }
 
-// briefFlagHelp is [flagHelp] in short, with the default.
-func briefFlagHelp(cmd *cobra.Command) func(f *pflag.Flag) (name, usage string) {
-	return func(f *pflag.Flag) (name, usage string) {
-		b, ok := briefOf(cmd, f)
-		if !ok {
-			name, usage = flagHelp(f)
-			for _, mark := range []string{"; ", ": ", ", "} {
-				usage, _, _ = strings.Cut(usage, mark)
-			}
-			return name, usage
-		}
-		name = strings.TrimRight(flagName(f)+" "+b.value, " ")
-		return name, b.usage + defaultOf(f)
+// briefFlagHelp is [flagHelp] up to the first mark of its sentence.
+func briefFlagHelp(f *pflag.Flag) (name, usage string) {
+	name, usage = flagHelp(f)
+	usage = strings.TrimSuffix(usage, defaultOf(f))
+	for _, mark := range []string{"; ", ": ", ", "} {
+		usage, _, _ = strings.Cut(usage, mark)
 	}
+	return name, usage + defaultOf(f)
 }
 
 // Columns of a flag's name with its value in help, and where a name without a letter
@@ -149,10 +101,10 @@ const (
 // printTopic prints flags with what they mean beside them, or below a long name.
 func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (name, usage string)) {
 	fmt.Fprintf(w, "\n%s:\n", t.Title)
-	width := min(a.width, proseWidth)
+	width := min(a.width, term.ProseWidth)
 	for _, f := range t.Flags {
 		name, usage := help(f)
-		rows := wrap(usage, max(width-flagColumn-2, minColumn))
+		rows := term.Wrap(usage, max(width-flagColumn-2, 20))
 		if len(name) > flagColumn {
 			fmt.Fprintf(w, "%s\n", name)
 			name = ""
@@ -189,32 +141,6 @@ func defaultOf(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
-// reflow breaks paragraphs to a width, whatever lines their source has. What is indented
-// or a list stays a line of its own.
-func reflow(text string, width int) string {
-	var out, paragraph strings.Builder
-	flush := func() {
-		if paragraph.Len() > 0 {
-			out.WriteString(strings.Join(wrap(paragraph.String(), width), "\n") + "\n")
-			paragraph.Reset()
-		}
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		own := line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "- ")
-		if own {
-			flush()
-			out.WriteString(line + "\n")
-			continue
-		}
-		if paragraph.Len() > 0 {
-			paragraph.WriteByte(' ')
-		}
-		paragraph.WriteString(line)
-	}
-	flush()
-	return out.String()
-}
-
 func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	children := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
 	if len(children) == 0 {
@@ -237,7 +163,7 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 			if member(c, title) {
 				const column = 15
 				name := fmt.Sprintf("  %-12s ", c.Name())
-				for _, row := range wrap(c.Short, max(min(a.width, proseWidth)-column, minColumn)) {
+				for _, row := range term.Wrap(c.Short, max(min(a.width, term.ProseWidth)-column, 20)) {
 					fmt.Fprintf(&lines, "%-*s%s\n", column, name, row)
 					name = ""
 				}
@@ -250,7 +176,7 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
 			topic := fmt.Sprintf("`%s help %s`: %s", cmd.CommandPath(), c.Name(), c.Short)
-			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(topic, min(a.width, proseWidth)), "\n"))
+			fmt.Fprintf(w, "\n%s\n", strings.Join(term.Wrap(topic, min(a.width, term.ProseWidth)), "\n"))
 		}
 	}
 }

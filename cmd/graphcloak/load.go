@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
 
@@ -140,10 +141,6 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	}
 	given := a.given()
 	given.Source, given.Measurement = "", ""
-	written, _, err := a.notPublic(ctx, s, given)
-	if err != nil {
-		return missing
-	}
-	numbers := advice.CandidatesOf(schema, given, written).Private
+	numbers := advice.PrivateCandidates(schema, given, report.WrittenNames(a.config.Write.PropertyPrefix))
 	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
 }

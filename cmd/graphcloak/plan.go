@@ -24,10 +24,9 @@ func newPlanCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
-		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
-			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
-			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time " +
-			"too: --tau auto.",
+		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise and, unless --tau is\n" +
+			"given, the diffusion time, and simulates how often the right community would be named. Its JSON is a plan file for\n" +
+			"`graphcloak release`, or with --sensor-package-dir for sensors that add their noise themselves.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
 			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +

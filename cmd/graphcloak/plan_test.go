@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestNoteBracket(t *testing.T) {
 		{0, 1, []string{"from above only", "--tau"}},
 	} {
 		var out bytes.Buffer
-		a := &app{stderr: &out}
+		a := newApp(nil, strings.NewReader(""), io.Discard, &out)
 		a.noteBracket(&graphcloak.Plan{Plan: &privacy.Plan{
 			Public:      privacy.Public{},
 			Sensitivity: privacy.Sensitivity{Lower: c.lower, Upper: c.upper},

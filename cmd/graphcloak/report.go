@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -26,14 +27,12 @@ func newReportCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUNID|FILE.json",
 		Short: "A run as one HTML page, with its map",
-		Long: "report writes a page that people read: the answer, a map of the graph, the ranking, what was promised, what is\n" +
-			"not protected and what it cost. It needs no network, no script and no style, and costs no privacy. A run is\n" +
-			"taken from the store that it was written to, with the flags that select its graph; a file is the JSON of run,\n" +
+		Long: "report writes a page: the answer, a map, the ranking, what was promised, what is not protected and what it cost. It\n" +
+			"costs no privacy. A run is taken from its store, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
 			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
-			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
-			"  graphcloak runs compare --from folder:graphcloak-demo",
+			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +52,7 @@ func newReportCommand(app *app) *cobra.Command {
 
 // reportRun writes the page of a run that a store holds.
 func (a *app) reportRun(ctx context.Context, runID string) error {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,8 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
-		return a.reportTold(ctx, s, runID, err, errUnwritten)
+		return a.reportTold(ctx, s, runID, err,
+			"The run wrote no values to the nodes, so there is no map: mode write does.")
 	}
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	if errors.Is(err, errReplaced) {
 		told, missing := toldReport(ctx, s, runID)
 		if missing != nil || told.NodeValues == nil {
-			return a.reportTold(ctx, s, runID, err, errReplaced)
+			return a.reportTold(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
 		}
 		rep, err = a.readBack(ctx, s, own, told)
 	}
@@ -86,8 +86,8 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 }
 
 // reportTold writes the page of a run that has no values on the nodes, from the report in the
-// history; without one it returns missing, or what became of the run. The page has no map for the reason given.
-func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing, reason error) error {
+// history; without one it returns missing, or what became of the run. noMap says why it has no map.
+func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error, noMap string) error {
 	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
@@ -104,11 +104,24 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 	if err != nil {
 		return err
 	}
-	v := page.View{Report: rep, NoMap: whyNoMap(reason)}
+	v := page.View{Report: rep, NoMap: noMap}
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return err
 	}
 	return a.leaveView(v, a.config.Write.PropertyPrefix)
+}
+
+// toldReport is the report of a run in the history, or a [jobs.ErrNoJob].
+func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+	r, err := s.History().GetRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var rep report.Report
+	if err := strictjson.Unmarshal(r.Report, &rep); err != nil {
+		return nil, fail(exitConflict, "run %s left no report that can be read: %w", id, err).about("run", id)
+	}
+	return &rep, nil
 }
 
 // reportFile writes the page of a report file. Where its graph is named too, and the
@@ -122,7 +135,7 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 		a.note("Note: no graph is named, so the page has no map; --from or --uri with the flags of the run gives one")
 		return a.leavePage(ctx, nil, rep, a.config.Write.PropertyPrefix)
 	}
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -186,8 +199,8 @@ func (a *app) leaveView(v page.View, prefix string) error {
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}
-	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer},
-		section{text: fmt.Sprintf("The report is %s.", path)})
+	return a.render(map[string]any{"runId": rep.RunID, "report": path}, term.Section{Text: rep.Answer},
+		term.Section{Text: fmt.Sprintf("The report is %s.", path)})
 }
 
 // reportJSON is the JSON of run, recover and demo.
@@ -208,7 +221,7 @@ func readReport(path string) (*report.Report, []report.Node, error) {
 	if err := strictjson.Unmarshal(data, &f); err != nil {
 		return nil, nil, fail(exitValidation, "%s is no report: %w", path, err).hint("give the JSON of run, recover or demo")
 	}
-	if f.SchemaVersion != schemaVersion || f.Answer == "" {
+	if f.SchemaVersion != term.SchemaVersion || f.Answer == "" {
 		return nil, nil, fail(exitValidation, "%s is no report of this version", path).hint("give the JSON of run, recover or demo")
 	}
 	return &f.Report, f.Rows, nil

@@ -3,46 +3,10 @@
 // Command graphcloak hides exactly where something started on a graph and still
 // tells roughly where.
 //
-// A command is one file with one constructor, listed in commands.go:
-//
-//	func newPlanCommand(app *app) *cobra.Command {
-//		cmd := &cobra.Command{
-//			Use:     "plan",
-//			Short:   "Sensitivity, noise and expected accuracy; spends nothing",
-//			Example: "  graphcloak plan --from example:karate --epsilon 4",
-//			GroupID: groupPipeline,
-//			RunE: func(cmd *cobra.Command, args []string) error {
-//				job, err := app.job()
-//				if err != nil {
-//					return err
-//				}
-//				return app.onModel(cmd.Context(), job, func(m *graphcloak.Model) error {
-//					plan, err := m.Plan(cmd.Context(), job.Plan)
-//					if err != nil {
-//						return err
-//					}
-//					return app.render(plan, section{title: "Plan", columns: …, rows: rowsOf(…)})
-//				})
-//			},
-//		}
-//		return app.withSettings(cmd, map[string]string{"epsilon": "4"}, config.GroupSource, config.GroupPrivacy)
-//	}
-//
-// What the kit gives:
-//
-//   - [app.withSettings] adds the flags of whole groups, with defaults of the
-//     command's own, and has app.config ready when RunE starts. A command that
-//     calls [app.render] takes [config.GroupOutput]. The context carries
-//     --timeout and ends at Ctrl-C.
-//   - [app.render] prints a value as JSON and its sections as table, ndjson,
-//     csv or parquet, to standard output or --output.
-//   - [app.create] writes any other file: whole or not at all, never over an
-//     existing one without --force.
-//   - [app.progress] is a progress callback; [app.warn] a warning that --strict
-//     turns into exit 12; app.log a structured log.
-//   - [app.credentials] finds user and password wherever they are.
-//   - An error that leaves RunE becomes an exit code by exit.go. Package sentinels
-//     are mapped there; [fail] makes an error with an exit code and a hint.
+// A command is one file with one constructor, listed in commands.go. [app.withSettings] adds the flags of whole groups of
+// settings, and has app.config ready when RunE starts; [app.render] prints the result in the form that was asked for;
+// [app.create] writes any other file, whole or not at all; [fail] makes an error with an exit code and a hint, and
+// sentinels.go has those of packages.
 package main
 
 import (
@@ -133,7 +97,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
-	a.stopProgress()
+	a.console.Stop()
 	a.cancel()
 	return a.tell(ctx, a.finish(ctx, err), err)
 }
@@ -201,6 +165,20 @@ func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, group
 	return cmd
 }
 
+// completeValues lets a shell complete the words that a flag takes. The command
+// `completion` itself is cobra's.
+func completeValues(cmd *cobra.Command, groups []config.Group) {
+	for _, s := range config.Settings() {
+		if s.Values == nil || !slices.Contains(groups, s.Group) {
+			continue
+		}
+		complete := cobra.FixedCompletions(s.Values, cobra.ShellCompDirectiveNoFileComp)
+		if err := cmd.RegisterFlagCompletionFunc(s.Flag, complete); err != nil {
+			panic(err) // the flag was added from the same table
+		}
+	}
+}
+
 // unknownCommand refuses words that are no subcommand, with the likely one.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -237,12 +215,8 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		if err == nil || exitCode(err) == exitUsage {
 			return err
 		}
-		if cmd.HasParent() && cmd.Parent().Name() == "budget" {
-			return fail(exitUsage, "`%s` takes no word beside its flags",
-				cmd.CommandPath()).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
-		}
 		// cobra takes the word for a command
-		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() {
+		if none := cobra.NoArgs(cmd, args); !cmd.HasSubCommands() && none != nil && none.Error() == err.Error() {
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
 		}
 		if _, words, ok := strings.Cut(cmd.Use, " "); ok {
@@ -270,16 +244,6 @@ func (a *app) oneDash(cmd *cobra.Command) error {
 	return nil
 }
 
-// whoTakes lists the commands of a group that have a flag.
-func whoTakes(group *cobra.Command, flag string) (names []string) {
-	for _, c := range group.Commands() {
-		if c.IsAvailableCommand() && c.Flags().Lookup(flag) != nil {
-			names = append(names, "`"+c.CommandPath()+"`")
-		}
-	}
-	return names
-}
-
 // flagError explains a flag that the command does not have. Flags are read before
 // words: where a word is no command either, that is the mistake.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
@@ -299,9 +263,6 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if f := cmd.Flags().Lookup(name); f != nil { // it is there, without its value
 		value, _ := pflag.UnquoteUsage(f)
 		return failure.hint("give its value: --%s %s", name, value)
-	}
-	if below := whoTakes(cmd, name); len(below) > 0 {
-		return failure.hint("it is for %s", strings.Join(below, ", "))
 	}
 	for _, s := range config.Settings() {
 		if s.Flag == name {

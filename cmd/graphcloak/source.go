@@ -22,6 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks and its
@@ -61,15 +62,41 @@ func (a *app) onServer() error {
 // openStore opens the place that --from names. Its ledger is held against what this
 // machine has seen of it.
 func (a *app) openStore(ctx context.Context) (graphStore, error) {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.watch(s), nil
+	watched, err := a.watch(s)
+	if err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
+	}
+	return watched, nil
 }
 
-// openUnwatched is openStore for commands that spend nothing.
-func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
+// watch holds the ledger of a store against what this machine has seen of it.
+func (a *app) watch(s graphStore) (graphStore, error) {
+	ledger, err := a.watchLedger(s.Ledger())
+	return watchedStore{s, ledger}, err
+}
+
+// watchedStore is a store whose ledger is held against the high-water marks.
+type watchedStore struct {
+	graphStore
+	ledger privacy.Ledger
+}
+
+func (s watchedStore) Ledger() privacy.Ledger { return s.ledger }
+
+// unwatched is the store itself, which may be able to do more than the others.
+func unwatched(s graphStore) graphStore {
+	if w, ok := s.(watchedStore); ok {
+		return w.graphStore
+	}
+	return s
+}
+
+// openReading is openStore for commands that spend nothing: they need no high-water marks.
+func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	from, err := a.source()
 	if err != nil {
 		return nil, err
@@ -104,52 +131,12 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	})
 }
 
-// openReading is openStore for commands that write nothing: what ships in the program or
-// is generated is read from a copy that is thrown away, where there is no folder for
-// state to keep one in.
-func (a *app) openReading(ctx context.Context) (graphStore, error) {
-	from, err := a.source()
-	if err != nil {
-		return nil, err
-	}
-	_, stateless := stateDir("graphs")
-	if stateless == nil || from.Kind != config.FromExample && from.Kind != config.FromGenerate {
-		return a.openStore(ctx)
-	}
-	source, err := builtinFolder(from)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "graphcloak-")
-	if err != nil {
-		return nil, err
-	}
-	copied := temporary{dir: dir}
-	if err = copyFolder(source, dir); err == nil {
-		copied.graphStore, err = a.openOwn(ctx, dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return copied, nil
-}
-
 // openFor is openStore, or openReading for a command that will not write.
 func (a *app) openFor(ctx context.Context, writing bool) (graphStore, error) {
 	if writing {
 		return a.openStore(ctx)
 	}
 	return a.openReading(ctx)
-}
-
-// temporary is a store whose folder goes with it.
-type temporary struct {
-	graphStore
-	dir string
-}
-
-func (s temporary) Close(ctx context.Context) error {
-	return errors.Join(s.graphStore.Close(ctx), os.RemoveAll(s.dir))
 }
 
 // source settles where the graph comes from: Neo4j where a server is named.

@@ -7,6 +7,8 @@ import (
 	"errors"
 
 	"github.com/graphcloak/graphcloak"
+
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 )
 
 // stopped is the error of a command that a signal or --timeout ended, with what is to be done
@@ -43,7 +45,7 @@ func (a *app) spentNothing() string {
 	case err != nil || len(ids) > 1:
 		return "nothing more was spent; runs that were begun here before may be paid for, and the same command goes on with its own"
 	case len(ids) == 1:
-		return "nothing more was spent; run " + visible(ids[0]) +
+		return "nothing more was spent; run " + term.Visible(ids[0]) +
 			", which was begun here before, may be paid for, and the same command goes on with it"
 	}
 	return "nothing was spent"

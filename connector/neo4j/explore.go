@@ -10,7 +10,6 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 )
 
 // maxKeys bounds the properties of a node that are looked at: a sample takes no longer
@@ -197,16 +196,3 @@ func (s *Store) Names(ctx context.Context) (labels, types, properties []string, 
 	return labels, types, properties, nil
 }
 
-// Holds reports whether any node that the labels select, or any relationship of the types,
-// has a property: of a public one, for who has a private one can be the secret. It returns
-// the errors of [New].
-func (s *Store) Holds(ctx context.Context, sel graph.Selection, property string, onRelationship bool) (holds bool, err error) {
-	pattern := "(x" + labelled(sel.NodeLabels) + ")"
-	if onRelationship {
-		pattern = "()-[x" + quoteAll(sel.RelationshipTypes) + "]->()"
-	}
-	names := naming{}
-	records, err := s.readAll(ctx, "schema", "MATCH "+pattern+" WHERE "+names.property("x", property)+
-		" IS NOT NULL RETURN 1 LIMIT 1", names)
-	return len(records) > 0, err
-}

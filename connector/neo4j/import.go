@@ -44,8 +44,6 @@ type ImportOptions struct {
 	RelationshipType string // "": CONNECTED_TO
 	TypeColumn       bool   // the column type names the relationship type instead
 	Replace          bool   // delete the nodes that have the label first
-
-	Confirm func(nodes int64) error // asked before Replace deletes so many; an error ends the import; nil: yes
 }
 
 // Imported counts what an import created, and what it deleted first.
@@ -172,10 +170,6 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 	case ours > 0:
 		return 0, fmt.Errorf("%w: %d nodes with the label %s are GraphCloak's own records; take the label off them, or choose another",
 			connector.ErrInput, ours, o.NodeLabel)
-	case o.Confirm != nil:
-		if err := o.Confirm(n); err != nil {
-			return 0, err
-		}
 	}
 	return s.deleteLabel(ctx, match)
 }

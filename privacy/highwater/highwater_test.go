@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package highwater
 
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 // TestMarkFilesDoNotGoBack puts the marks of a growing chain all at once: the furthest
 // stays. One of another chain is refused.
 func TestMarkFilesDoNotGoBack(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	f := Folder(t.TempDir())
 	names := []string{"id", "place"}
 	var heads []privacy.Digest
 	var wg sync.WaitGroup
@@ -23,7 +22,7 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 		heads = append(heads, privacy.Digest{byte(i + 1)})
 		m := privacy.Mark{Account: privacy.Account{Scope: "s", Entries: int64(i + 1), Head: heads[i]}, Heads: heads[:i+1]}
 		wg.Go(func() {
-			if err := (witness{}).Put(names, "s", m); err != nil {
+			if err := f.Put(names, "s", m); err != nil {
 				t.Error(err)
 			}
 		})
@@ -31,14 +30,14 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 	wg.Wait()
 	check := func() {
 		t.Helper()
-		marks, err := witness{}.Marks(names, "s")
+		marks, err := f.Marks(names, "s")
 		if err != nil || len(marks) != 2 || marks[0].Account.Entries != 20 || marks[1].Account.Entries != 20 {
 			t.Errorf("%+v, %v, want the furthest mark under both names", marks, err)
 		}
 	}
 	check()
 	other := privacy.Digest{200}
-	err := witness{}.Put(names, "s",
+	err := f.Put(names, "s",
 		privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 30, Head: other}, Heads: []privacy.Digest{other}})
 	if !errors.Is(err, privacy.ErrRollback) {
 		t.Errorf("another chain: %v, want ErrRollback", err)
@@ -49,19 +48,15 @@ func TestMarkFilesDoNotGoBack(t *testing.T) {
 // A mark that is there is left as it is: anyone who reads every scope of a ledger would
 // otherwise write and sync a file for each.
 func TestMarkThatIsThere(t *testing.T) {
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	f := Folder(t.TempDir())
 	head := privacy.Digest{1}
 	m := privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 1, Head: head}, Heads: []privacy.Digest{head}}
 	put := func() os.FileInfo {
 		t.Helper()
-		if err := (witness{}).Put([]string{"id"}, "s", m); err != nil {
+		if err := f.Put([]string{"id"}, "s", m); err != nil {
 			t.Fatal(err)
 		}
-		dir, err := markDir("id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(filepath.Join(dir, fingerprint("s")+".json"))
+		info, err := os.Stat(f.path("id", "s"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package config
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/graphcloak/graphcloak/config"
 )
 
 // FuzzDotEnv reads any text as a .env: only names of ours are taken, each value
@@ -20,7 +21,7 @@ func FuzzDotEnv(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for name, value := range parseDotEnv(text) {
-			if !strings.HasPrefix(name, "NEO4J_") && !strings.HasPrefix(name, config.EnvPrefix) || strings.ContainsAny(name+value, "\n") {
+			if !strings.HasPrefix(name, "NEO4J_") && !strings.HasPrefix(name, EnvPrefix) || strings.ContainsAny(name+value, "\n") {
 				t.Errorf("%q = %q", name, value)
 			}
 			if !strings.Contains(text, value) {
@@ -34,4 +35,21 @@ func FuzzDotEnv(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestDotEnv(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".env")
+	text := "\ufeff# comment\nOTHER='multi\nline' $(x)\nNEO4J_URI = bolt://h:1 # here\nexport NEO4J_USERNAME=\"me\"\r\n" +
+		"NEO4J_PASSWORD='a # b\"$HOME=c' # note\nGRAPHCLOAK_TAU=3\nNEO4J_DATABASE=\"open\nNEO4J_ADDRESS\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, shared, err := ReadDotEnv(path)
+	want := map[string]string{
+		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3",
+		"NEO4J_DATABASE": `"open`,
+	}
+	if err != nil || !maps.Equal(got, want) || shared != "" {
+		t.Errorf("%q, %q, %v, want %q", got, shared, err, want)
+	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package config
 
 import (
 	"fmt"
@@ -8,13 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-// findDotEnv returns the nearest .env from the working directory upwards, as far
+// FindDotEnv returns the nearest .env from the working directory upwards, as far
 // as the first directory with .git or the home directory; "" if there is none.
-func findDotEnv() string {
+func FindDotEnv() string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
@@ -36,12 +35,12 @@ func findDotEnv() string {
 // maxDotEnv bounds a .env file in bytes.
 const maxDotEnv = 1 << 20
 
-// readDotEnv reads the lines NAME=VALUE that are ours: NEO4J_… and GRAPHCLOAK_….
+// ReadDotEnv reads the lines NAME=VALUE that are ours: NEO4J_… and GRAPHCLOAK_….
 // Values are literal: nothing is expanded, and quotes keep every character, so
 // that a password may hold any. An unquoted value ends before " #". Other lines
 // belong to other programs and are left alone. shared is what others may do with
 // the file.
-func readDotEnv(path string) (values map[string]string, shared string, err error) {
+func ReadDotEnv(path string) (values map[string]string, shared string, err error) {
 	f, err := disk.Open(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("env file: %w", err)
@@ -57,17 +56,12 @@ func readDotEnv(path string) (values map[string]string, shared string, err error
 	return parseDotEnv(string(text)), shared, nil
 }
 
-// sharedWarning says what to do about a secret file that others can use.
-func sharedWarning(path, shared string) string {
-	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
-}
-
 func parseDotEnv(text string) map[string]string {
 	values := make(map[string]string)
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		name, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
 		name = strings.TrimSpace(name)
-		if ok && (strings.HasPrefix(name, "NEO4J_") || strings.HasPrefix(name, config.EnvPrefix)) {
+		if ok && (strings.HasPrefix(name, "NEO4J_") || strings.HasPrefix(name, EnvPrefix)) {
 			values[name] = unquote(strings.TrimSpace(value))
 		}
 	}
@@ -84,4 +78,22 @@ func unquote(value string) string {
 	}
 	value, _, _ = strings.Cut(value, " #")
 	return strings.TrimSpace(value)
+}
+
+// DefaultFile returns the user's configuration file if there is one. A relative
+// $XDG_CONFIG_HOME does not count, as the XDG Base Directory Specification says.
+func DefaultFile() string {
+	base := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(base) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		base = filepath.Join(home, ".config")
+	}
+	path := filepath.Join(base, "graphcloak", "config.yaml")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
