@@ -90,7 +90,7 @@ var runSteps = []runStep{
 	{"read the graph", []string{"nodes", "relationships", "properties"}},
 	{"communities", []string{"communities"}},
 	{"sensitivity", []string{
-		"eigenvalues", "spectrum", "local", "quadrature", "sensors", "norms", "uncertainty", "choose tau", "bound",
+		"eigenvalues", "spectrum", "sensors", "norms", "uncertainty", "choose tau", "bound",
 		"screen", "columns",
 	}},
 	{"noise", []string{"allocate"}},

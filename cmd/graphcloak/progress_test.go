@@ -18,13 +18,13 @@ func TestProgressText(t *testing.T) {
 		width   int
 		want    string
 	}{
-		{progressLine{stage: "local"}, 0, 79, "local"},
+		{progressLine{stage: "norms"}, 0, 79, "norms"},
 		{
-			progressLine{stage: "local", step: 3, done: 1, total: 4},
+			progressLine{stage: "norms", step: 3, done: 1, total: 4},
 			30 * time.Second, 79,
-			"[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left here",
+			"[3/8] sensitivity: norms  ██▌        25 %  30s, about 1m30s left here",
 		},
-		{progressLine{stage: "local", done: 1, total: 4}, 30 * time.Second, 79, "local  ██▌        25 %  30s, about 1m30s left"},
+		{progressLine{stage: "norms", done: 1, total: 4}, 30 * time.Second, 79, "norms  ██▌        25 %  30s, about 1m30s left"},
 		{
 			progressLine{stage: "communities", step: 2, done: 1, total: 1000},
 			30 * time.Second, 79,
@@ -33,16 +33,16 @@ func TestProgressText(t *testing.T) {
 		{progressLine{stage: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
 		{progressLine{stage: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
 		{
-			progressLine{stage: "local", step: 3, whole: hour, done: 1, total: 4},
+			progressLine{stage: "norms", step: 3, whole: hour, done: 1, total: 4},
 			30 * time.Second, 79,
-			"[3/8] sensitivity: local  ██▌        25 %  10m30s of about 40m to 1h",
+			"[3/8] sensitivity: norms  ██▌        25 %  10m30s of about 40m to 1h",
 		},
 		{
-			progressLine{stage: "local", step: 3, whole: late, done: 1, total: 4},
+			progressLine{stage: "norms", step: 3, whole: late, done: 1, total: 4},
 			30 * time.Second, 79,
-			"[3/8] sensitivity: local  ██▌        25 %  10m30s, about 1m30s left here",
+			"[3/8] sensitivity: norms  ██▌        25 %  10m30s, about 1m30s left here",
 		},
-		{progressLine{stage: "local", step: 3, whole: late}, 0, 79, "[3/8] sensitivity: local  10m0s"},
+		{progressLine{stage: "norms", step: 3, whole: late}, 0, 79, "[3/8] sensitivity: norms  10m0s"},
 		{progressLine{stage: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
 	} {
 		c.line.started = start
@@ -64,7 +64,7 @@ func TestProgressOffATerminal(t *testing.T) {
 		a, _, stderr := kit(t, args...)
 		a.command = "run"
 		for _, stage := range []string{
-			"nodes", "relationships", "eigenvalues", "local", "relationships",
+			"nodes", "relationships", "eigenvalues", "norms", "relationships",
 			"recover: products for column norms",
 		} {
 			a.progress(stage, 1, 2)

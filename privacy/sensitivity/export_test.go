@@ -4,9 +4,10 @@ package sensitivity
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Search is Bound without the eigendecomposition of small graphs.
@@ -48,9 +49,8 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 }
 
 // Violations runs one round of 16 random columns with failure probability q an edge,
-// and returns the share of edges whose bound is below the exact value. With "deflate"
-// the subspace is projected out first; with "nodes" it is
-// that of the nodes.
+// and returns the share of edges whose bound is below the exact value; with "nodes" that
+// of the nodes.
 func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
 	if err != nil {
@@ -58,14 +58,6 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 	}
 	if err := c.project(ctx); err != nil {
 		return 0, err
-	}
-	if mode == "deflate" {
-		if err := c.deflate(ctx); err != nil {
-			return 0, err
-		}
-		if err := c.project(ctx); err != nil {
-			return 0, err
-		}
 	}
 	if mode == "nodes" {
 		return nodeViolations(c, d), nil
@@ -85,7 +77,7 @@ func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 func nodeViolations(c *screening, d *spectral) float64 {
 	low := 0
 	for i := range int32(c.n) {
-		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak*dot(d.cols[i], d.cols[i])) {
+		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak)*floats.Norm(d.cols[i], 2) {
 			low++
 		}
 	}
@@ -169,32 +161,6 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 			find.mark[t] = 2
 		}
 		find.search = math.MaxUint32 - 3
-	}
-	return nil
-}
-
-// Quadrature brackets every edge by Gauss and Gauss–Radau quadrature after at most
-// so many entries read, with vectors over all rows once they have rowsFrom entries, and calls f with the bracket and the exact one.
-func Quadrature(ctx context.Context, m Model, limit int64, rowsFrom int, f func(low, up, exactLow, exactUp float64)) error {
-	opts := Options{}
-	p, err := newProblem(m, nil, &opts)
-	if err != nil {
-		return err
-	}
-	spec, err := p.spectrum(ctx, m, opts)
-	if err != nil {
-		return err
-	}
-	d, q := newSpectral(p, spec), (&search{problem: p}).process(limit)
-	q.rowsFrom = rowsFrom
-	for _, e := range p.edges.all() {
-		v := d.norm(e)
-		over, under := d.errorBounds(e, v)
-		up, low := q.bracket(e, 0, 1e-9)
-		f(e.scale*low, e.scale*up, v-under, v+over)
-	}
-	if rowsFrom <= 1 && !q.wide {
-		return errors.New("no vector was over all rows")
 	}
 	return nil
 }
@@ -295,21 +261,6 @@ func Dominated(m Model) ([][2]int32, error) {
 		list = append(list, [2]int32{p.edges.at(i).u, p.edges.at(i).v})
 	}
 	return list, nil
-}
-
-// QuadratureByRows brackets an edge by quadrature after the most steps, with vectors over all rows
-// once they have so many entries.
-func QuadratureByRows(m Model, index, rowsFrom int) (low, up float64, err error) {
-	p, err := newProblem(m, nil, &Options{})
-	if err != nil {
-		return 0, 0, err
-	}
-	q := newProcess(p)
-	q.rowsFrom, q.limit = rowsFrom, globalEntries
-	for range 2 { // memory that was used gives the same
-		up, low = q.bracket(p.edges.at(int32(index)), 0, 0)
-	}
-	return low, up, nil
 }
 
 // Family is what the certificate of one graph with weight errors rests on.

@@ -141,33 +141,3 @@ func chiSquare(r int, x float64) float64 {
 	}
 	return sum * h / 3
 }
-
-// TestQuadrature: the two rules bracket the exact value of every edge, however few
-// steps they take, and meet where they may take many.
-func TestQuadrature(t *testing.T) {
-	for name, g := range families(t, 80) {
-		for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
-			for _, tau := range []float64{1e-6, 0.3, 1, 10} {
-				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
-				for _, limit := range []int64{5, 100, math.MaxInt64} {
-					var wide int
-					err := sensitivity.Quadrature(background, m, limit, math.MaxInt, func(low, up, exactLow, exactUp float64) {
-						if low > exactUp || up < exactLow {
-							t.Errorf("%s %v τ=%v limit %d: quadrature [%v, %v], exact [%v, %v]", name, kind, tau, limit, low, up,
-								exactLow, exactUp)
-						}
-						if up > 1.01*exactUp && up > 1e-5 {
-							wide++
-						}
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if limit == math.MaxInt64 && tau <= 1 && name != "weighted" && wide > g.Size()/10 {
-						t.Errorf("%s %v τ=%v: %d of %d edges stay open", name, kind, tau, wide, g.Size())
-					}
-				}
-			}
-		}
-	}
-}

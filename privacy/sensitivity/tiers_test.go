@@ -37,7 +37,6 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 	}{
 		{"edges", nil, 0.01},
 		{"edges", u, 0.01},
-		{"deflate", u, 0},
 		{"nodes", nil, 0.01},
 	} {
 		var mean float64
