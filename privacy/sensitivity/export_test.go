@@ -165,6 +165,34 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 	return nil
 }
 
+// ReadEdges brackets every edge by columns read from neighbourhoods, and calls f with the bracket
+// and the exact one. It reports false where no column is read.
+func ReadEdges(ctx context.Context, m Model, u []float64, f func(low, up, exactLow, exactUp float64)) (bool, error) {
+	c, d, err := screenOf(ctx, m, u, [32]byte{}, 0)
+	if err != nil {
+		return false, err
+	}
+	c.opts.Tolerance = 1e-3
+	all := c.rest
+	for _, i := range all {
+		c.rest, c.upper[i], c.lower, c.edge = []int32{i}, math.Inf(1), 1e-3, [2]int{-1, -1}
+		if err := c.readEdges(ctx, math.MaxInt); err != nil {
+			return false, err
+		}
+		if math.IsInf(c.upper[i], 1) {
+			return false, nil
+		}
+		low := c.lower
+		if c.edge[0] < 0 {
+			low = 0
+		}
+		v := d.norm(c.edges.at(i))
+		over, under := d.errorBounds(c.edges.at(i), v)
+		f(low, c.upper[i], v-under, v+over)
+	}
+	return true, nil
+}
+
 // PerSensorByRows is PerSensor without the eigendecomposition of small graphs.
 func PerSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)

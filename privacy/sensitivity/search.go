@@ -30,7 +30,8 @@ type search struct {
 }
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
-// promising ones, parallel paths, the random screen, and exact values of what remains.
+// promising ones, parallel paths, columns read from neighbourhoods where that is cheap, the
+// random screen, and exact values of what remains.
 func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
 	defer s.release()
@@ -70,7 +71,8 @@ func (s *search) release() {
 var errNoProgress = errors.New("sensitivity: no tier narrows the bracket further")
 
 func (s *search) narrow(ctx context.Context) error {
-	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, s.screen} {
+	read := func(ctx context.Context) error { return s.readEdges(ctx, readProducts) }
+	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, read, s.screen} {
 		if s.dropClosed("bound"); len(s.rest) == 0 {
 			return nil
 		}

@@ -141,3 +141,37 @@ func chiSquare(r int, x float64) float64 {
 	}
 	return sum * h / 3
 }
+
+// TestReadEdges: columns read from neighbourhoods bracket the exact value of every edge, within the
+// tolerance or rounding.
+func TestReadEdges(t *testing.T) {
+	read := 0
+	for name, g := range families(t, 80) {
+		u := make([]float64, g.Order())
+		for i := range u {
+			u[i] = 1 / float64(i+1)
+		}
+		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
+			for _, weights := range [][]float64{nil, u} {
+				for _, tau := range []float64{1e-6, .3, 3} {
+					m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+					ok, err := sensitivity.ReadEdges(background, m, weights, func(low, up, exactLow, exactUp float64) {
+						if low > exactUp || up < exactLow || up > exactUp*1.001+1e-6 && name != "weighted" {
+							t.Errorf("%s %v τ=%v, weights %v: read [%v, %v], exact [%v, %v]", name, kind, tau, weights != nil, low, up,
+								exactLow, exactUp)
+						}
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if ok {
+						read++
+					}
+				}
+			}
+		}
+	}
+	if read < 120 {
+		t.Errorf("columns were read in %d cases, want most of 180", read)
+	}
+}
