@@ -10,17 +10,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Search is Bound without the eigendecomposition of small graphs.
-func Search(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
+// searchBound is Bound without the eigendecomposition of small graphs.
+func searchBound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
 		return Bracket{}, err
 	}
 	return p.search(ctx, opts)
 }
-
-// ChiSquareQuantile is for its test.
-var ChiSquareQuantile = chiSquareQuantile
 
 // screenOf returns a screen on which every edge remains, with bounds of +Inf, and the
 // exact evaluation.
@@ -48,10 +45,10 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	return c, newSpectral(p, spec), nil
 }
 
-// Violations runs one round of 16 random columns with failure probability q an edge,
+// violations runs one round of 16 random columns with failure probability q an edge,
 // and returns the share of edges whose bound is below the exact value; with "nodes" that
 // of the nodes.
-func Violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
+func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
 	if err != nil {
 		return 0, err
@@ -84,11 +81,11 @@ func nodeViolations(c *screening, d *spectral) float64 {
 	return float64(low) / float64(c.n)
 }
 
-// Certify brackets every edge by the columns of the nodes, with the screen's bound of
+// certifyEdges brackets every edge by the columns of the nodes, with the screen's bound of
 // the other end or, if both, with its columns too, and calls f with the bracket, the
 // exact one and what the error of the polynomial and rounding may add: an entry of
 // P²v is off by about twice the rounding of P, and so a small norm by its root.
-func Certify(ctx context.Context, m Model, u []float64, both bool, f func(low, up, exactLow, exactUp, slack float64)) error {
+func certifyEdges(ctx context.Context, m Model, u []float64, both bool, f func(low, up, exactLow, exactUp, slack float64)) error {
 	c, d, err := screenOf(ctx, m, u, [32]byte{5}, 1e-12)
 	if err != nil {
 		return err
@@ -114,8 +111,8 @@ func Certify(ctx context.Context, m Model, u []float64, both bool, f func(low, u
 	return nil
 }
 
-// Moments calls f with the O(1) bounds of every edge, in the norm, and the exact ones.
-func Moments(ctx context.Context, m Model, f func(low, up, exactLow, exactUp float64)) error {
+// eachMoment calls f with the O(1) bounds of every edge, in the norm, and the exact ones.
+func eachMoment(ctx context.Context, m Model, f func(low, up, exactLow, exactUp float64)) error {
 	c, d, err := screenOf(ctx, m, nil, [32]byte{}, 0.5)
 	if err != nil {
 		return err
@@ -133,9 +130,9 @@ func Moments(ctx context.Context, m Model, f func(low, up, exactLow, exactUp flo
 	return nil
 }
 
-// MomentsOf returns the O(1) upper bound on bᵀe^{-2τL}b of one edge, and the
+// momentsOf returns the O(1) upper bound on bᵀe^{-2τL}b of one edge, and the
 // computed moments that it comes from.
-func MomentsOf(m Model, u, v int32, b float64) (up float64, err error) {
+func momentsOf(m Model, u, v int32, b float64) (up float64, err error) {
 	p, err := newProblem(m, nil, &Options{})
 	if err != nil {
 		return 0, err
@@ -144,10 +141,10 @@ func MomentsOf(m Model, u, v int32, b float64) (up float64, err error) {
 	return up, nil
 }
 
-// Conductance calls f with the ends of every edge and a lower bound on its effective
+// eachConductance calls f with the ends of every edge and a lower bound on its effective
 // conductance: by common neighbours, and by a detour. It does so a second time where the numbers of searches
 // begin again.
-func Conductance(m Model, f func(u, v int, common, detour float64)) error {
+func eachConductance(m Model, f func(u, v int, common, detour float64)) error {
 	p, err := newProblem(m, nil, &Options{})
 	if err != nil {
 		return err
@@ -165,9 +162,9 @@ func Conductance(m Model, f func(u, v int, common, detour float64)) error {
 	return nil
 }
 
-// ReadEdges brackets every edge by columns read from neighbourhoods, and calls f with the bracket
+// readAll brackets every edge by columns read from neighbourhoods, and calls f with the bracket
 // and the exact one. It reports false where no column is read.
-func ReadEdges(ctx context.Context, m Model, u []float64, f func(low, up, exactLow, exactUp float64)) (bool, error) {
+func readAll(ctx context.Context, m Model, u []float64, f func(low, up, exactLow, exactUp float64)) (bool, error) {
 	c, d, err := screenOf(ctx, m, u, [32]byte{}, 0)
 	if err != nil {
 		return false, err
@@ -193,8 +190,8 @@ func ReadEdges(ctx context.Context, m Model, u []float64, f func(low, up, exactL
 	return true, nil
 }
 
-// PerSensorByRows is PerSensor without the eigendecomposition of small graphs.
-func PerSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+// perSensorByRows is PerSensor without the eigendecomposition of small graphs.
+func perSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return nil, err
@@ -203,8 +200,8 @@ func PerSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, err
 	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
 }
 
-// BoundWithoutRows bounds every reading without its row.
-func BoundWithoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+// withoutRows bounds every reading without its row.
+func withoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return nil, err
@@ -217,19 +214,16 @@ func BoundWithoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, er
 	return out, p.boundWithoutRows(ctx, m, sensors, opts, out)
 }
 
-// TakeNoRows lets every reading be bounded without its row until the test ends.
-func TakeNoRows(t *testing.T) {
+// takeNoRows lets every reading be bounded without its row until the test ends.
+func takeNoRows(t *testing.T) {
 	before := rowsEntries
 	rowsEntries = 0
 	t.Cleanup(func() { rowsEntries = before })
 }
 
-// MaxLooks is for its test.
-const MaxRounds = maxRounds
-
-// Shares returns the failure probability of one bound of a screen, and of one norm of
+// failureShares returns the failure probability of one bound of a screen, and of one norm of
 // a node, and how many edges and nodes there are.
-func FailureShares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
+func failureShares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
 	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
 	if err != nil {
 		return 0, 0, 0, 0, err
@@ -242,9 +236,9 @@ func FailureShares(ctx context.Context, m Model, failure float64) (bound, norm f
 	return c.failurePerBound(), n.q, len(c.rest), c.n, nil
 }
 
-// SpreadColumns returns the first random block of the bound on nodes' norms, whose
+// nodeScreenColumns returns the first random block of the bound on nodes' norms, whose
 // polynomial was chosen by a bracket, and that of the screen which made the bracket.
-func NodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
+func nodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
 		return nil, nil, err
@@ -259,8 +253,8 @@ func NodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []f
 	return spreads, screen, nil
 }
 
-// ByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.
-func ByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
+// tauByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.
+func tauByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
 	m.Tau = set.TauFrom
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
@@ -269,65 +263,21 @@ func ByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts
 	return byProducts(ctx, p, m, u, set, opts)
 }
 
-// Which, Filter, Largest and LargestOf are for their tests.
-var (
-	Which     = which
-	Filter    = filter
-	Largest   = largest
-	LargestOf = largestOf
-)
-
-// Dominated lists the edges that another with the same norm dominates.
-func Dominated(m Model) ([][2]int32, error) {
-	p, err := newProblem(m, nil, &Options{})
-	if err != nil {
-		return nil, err
-	}
-	ptr, _, _, _ := p.lap.CSR()
-	var list [][2]int32
-	for _, i := range p.dominated(ptr) {
-		list = append(list, [2]int32{p.edges.at(i).u, p.edges.at(i).v})
-	}
-	return list, nil
-}
-
-// Family is what the certificate of one graph with weight errors rests on.
-type Family struct{ w *operatorFamily }
-
-// NewFamily returns that of the model's graph.
-func NewFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (Family, error) {
+// newFamily is what the certificate of the model's graph with weight errors rests on.
+func newFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (*operatorFamily, error) {
 	m.Tau = set.TauFrom
 	p, err := newProblem(m, u, &Options{})
 	if err != nil {
-		return Family{}, err
+		return nil, err
 	}
-	w, err := newOperatorFamily(ctx, p, m, u, set, -1)
-	return Family{w}, err
+	return newOperatorFamily(ctx, p, m, u, set, -1)
 }
 
-// Limits returns the bounds on the non-zero eigenvalues of every operator.
-func (f Family) Limits() (low, high float64) { return f.w.gap(), f.w.top }
-
-// Smoothing bounds the integral of φ.
-func (f Family) Smoothing(a, b float64) float64 { return f.w.smoothing(a, b) }
-
-// Perturbation bounds the change of every edge's norm.
-func (f Family) Perturbation(tau float64) []float64 { return f.w.perturbation(tau) }
-
-// At returns what is certified of the second derivatives at one τ.
-func (f Family) At(tau float64) (curvature []float64, two, four float64) {
-	l := f.w.evaluateAt(tau)
-	return l.curvature, l.two, l.four
-}
-
-// BoundWithin bounds one edge's norm between two values of τ, from bounds at the ends.
-func BoundWithin(from, to float64, upper, curvature [2]float64, two, four float64) float64 {
+// boundWithin bounds one edge's norm between two values of τ, from bounds at the ends.
+func boundWithin(from, to float64, upper, curvature [2]float64, two, four float64) float64 {
 	var ends [2]*evaluation
 	for k, tau := range [2]float64{from, to} {
 		ends[k] = &evaluation{tau: tau, upper: upper[k : k+1], curvature: curvature[k : k+1], two: two, four: four}
 	}
 	return newCell(ends[0], ends[1]).upper
 }
-
-// GridBend is the bound between the values of a grid of τ.
-func GridBend(from, to, top float64) float64 { return newTauGrid(from, to, sparseRatio).bend(top) }
