@@ -380,6 +380,11 @@ var fast = []mutation{
 		[]change{{"privacy/sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
 		"TestSearch",
 	},
+	{
+		"no truncation error of columns that are read",
+		[]change{{"privacy/sensitivity/readedges.go", "norm*relative + math.Sqrt", "norm*relative + 0*math.Sqrt"}},
+		"TestReadEdges",
+	},
 
 	// What is public, what is whole.
 	{

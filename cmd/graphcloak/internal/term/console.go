@@ -111,7 +111,7 @@ var steps = []struct {
 	{"read the graph", []string{"nodes", "relationships", "properties"}},
 	{"communities", []string{"communities"}},
 	{"sensitivity", []string{
-		"eigenvalues", "spectrum", "local", "quadrature", "sensors", "norms", "uncertainty", "choose tau", "bound",
+		"eigenvalues", "spectrum", "sensors", "norms", "uncertainty", "choose tau", "bound",
 		"screen", "columns",
 	}},
 	{"noise", []string{"allocate"}},
