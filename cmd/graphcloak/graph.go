@@ -30,8 +30,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
 			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may " +
 			"be parted by\n" +
-			"commas, tabs, semicolons or bars, and headers of neo4j-admin's import (:ID, :LABEL, :START_ID, :END_ID, :TYPE,\n" +
-			"name:type) are understood.",
+			"commas, tabs, semicolons or bars.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,8 +78,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&options.NodeLabel, "label", "Node", "`LABEL` of the created nodes")
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
-	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
-	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
+	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of relationships that no column type names")
 	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal, unless --no-input")
 	return cmd
 }

@@ -52,22 +52,31 @@ func fewNames(names []string) string {
 	return text
 }
 
+func kindNames(kinds []connector.Kind) (names []string) {
+	for _, k := range kinds {
+		if k.Name != "" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 // interview asks for each part of a choice that is not given. Its questions show names.
 func (a *app) interview(ctx context.Context, s graphStore, schema connector.Schema, given, proposed advice.Choice,
 	leftOut []string,
 ) (advice.Choice, error) {
-	labels, types, properties, err := s.Names(ctx)
+	properties, err := s.Properties(ctx)
 	if err != nil {
 		return proposed, err
 	}
 	a.note("Enter takes what stands in brackets, - takes none.")
 	q := interviewer{app: a, ctx: ctx, given: given, schema: schema, leftOut: leftOut}
 	choice := given
-	choice.NodeLabels = q.list("Node labels", given.NodeLabels, proposed.NodeLabels, labels)
+	choice.NodeLabels = q.list("Node labels", given.NodeLabels, proposed.NodeLabels, kindNames(schema.Labels))
 	if !slices.Equal(choice.NodeLabels, proposed.NodeLabels) { // what follows depends on it
 		proposed = q.again(choice)
 	}
-	choice.RelationshipTypes = q.list("Relationship types", given.RelationshipTypes, proposed.RelationshipTypes, types)
+	choice.RelationshipTypes = q.list("Relationship types", given.RelationshipTypes, proposed.RelationshipTypes, kindNames(schema.Types))
 	if !slices.Equal(choice.RelationshipTypes, proposed.RelationshipTypes) {
 		proposed = q.again(choice)
 	}

@@ -92,7 +92,6 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 	names := naming{}
 	g := gather[links]{
 		columns: []cypher{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
-		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
 		params:  names,
 	}
 	types := quoteAll(sel.RelationshipTypes)
