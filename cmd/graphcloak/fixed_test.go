@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestUnreadableAttempt: a paid run whose file cannot be read is named and not paid for
@@ -149,7 +150,7 @@ func TestPaidBesideAnother(t *testing.T) {
 	defer a.drop()
 	met := &connector.UnfinishedError{RunID: "other", Status: "RUNNING"}
 	code := a.finish(t.Context(), &graphcloak.UnfinishedError{
-		RunID: "mine", Spent: graphcloak.IsSpent,
+		RunID: "mine", Spent: run.IsSpent,
 		Err: fmt.Errorf("write back: %w", met),
 	})
 	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") ||
@@ -177,7 +178,7 @@ func cloaked(t *testing.T, releases ...string) func(out io.Writer, args ...strin
 	t.Setenv("XDG_STATE_HOME", state)
 	do := func(in string, out io.Writer, args ...string) (int, string) {
 		errs := new(bytes.Buffer)
-		code := run(t.Context(), args, strings.NewReader(in), out, errs)
+		code := execute(t.Context(), args, strings.NewReader(in), out, errs)
 		return code, errs.String()
 	}
 	from := []string{"--from", "folder:" + dir}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // errDied stands for the end of a process.
@@ -49,7 +50,7 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 // unpaid dies when the attempt is on disk, unstaged when it is paid for.
 func unpaid(job *graphcloak.Job) {
 	begin := job.Begin
-	job.Begin = func(a *graphcloak.Attempt) error { return errors.Join(begin(a), errDied) }
+	job.Begin = func(a *run.Attempt) error { return errors.Join(begin(a), errDied) }
 }
 
 func unstaged(job *graphcloak.Job) {
@@ -206,7 +207,7 @@ func TestStagedRoom(t *testing.T) {
 	a.journal(t.Context(), s, &job, 3, "", false)
 	begin, stage := job.Begin, job.Stage
 	var room, size int64
-	job.Begin = func(at *graphcloak.Attempt) error {
+	job.Begin = func(at *run.Attempt) error {
 		err := begin(at)
 		path, _ := stagedPath(job.RunID)
 		info, statErr := os.Stat(siblingPath(path, roomFile))
@@ -240,9 +241,9 @@ func TestUnfinishedExit(t *testing.T) {
 		want int
 	}{
 		{errors.New("anything"), exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.MaySpent, Err: privacy.ErrUncertain}, exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.IsSpent, Err: os.ErrPermission}, exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.NotSpent, Err: os.ErrPermission}, exitAuth},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.MaySpent, Err: privacy.ErrUncertain}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.IsSpent, Err: os.ErrPermission}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.NotSpent, Err: os.ErrPermission}, exitAuth},
 		{signalError{15}, exitTerminated},
 	} {
 		a, stdout, stderr := kit(t, "--format", "json")

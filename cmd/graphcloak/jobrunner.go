@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -156,7 +157,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 	if len(w.Saved) > 0 {
 		rep, mode, err := r.completeKept(ctx, w)
-		if !errors.Is(err, graphcloak.ErrUnpaid) {
+		if !errors.Is(err, run.ErrUnpaid) {
 			return r.ending(w, rep, mode, err, true)
 		}
 		if w.Definition.ScheduleText == "" {
@@ -200,7 +201,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		Store: r.s.Name(), Signal: job.Signal, Write: job.Write, Mode: a.config.Write.Mode,
 		Recovery: a.config.Recovery, Community: a.config.Community, Configuration: job.Configuration,
 	}
-	job.Begin = func(at *graphcloak.Attempt) error {
+	job.Begin = func(at *run.Attempt) error {
 		kept.Attempt = at
 		return saveRun(ctx, w, kept)
 	}
@@ -240,7 +241,7 @@ func (r jobRunner) stage(ctx context.Context, w jobs.Work, kept *staged) func(*g
 	}
 }
 
-// completeKept completes a tick from what was kept of it. [graphcloak.ErrUnpaid]: nothing was
+// completeKept completes a tick from what was kept of it. [run.ErrUnpaid]: nothing was
 // spent, and its reservation is taken back.
 func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Report, string, error) {
 	kept, err := readSaved(w.Saved)
@@ -316,7 +317,7 @@ func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return markVoid(ctx, r.s, graphcloak.Scope(kept.Signal), kept.releaseID())
+	return markVoid(ctx, r.s, run.Scope(kept.Signal), kept.releaseID())
 }
 
 // ending says how an attempt ended. Resumed tells that something of it was kept.
@@ -332,7 +333,7 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: visible(what.Message),
 	}, Hint: visible(what.Suggestion), Spent: resumed}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
-		end.Spent = e.Spent != graphcloak.NotSpent
+		end.Spent = e.Spent != run.NotSpent
 	}
 	end.Run = &jobs.Run{RunID: w.ReleaseID, ReleaseID: w.ReleaseID, Mode: mode, Spent: end.Spent}
 	if errors.Is(err, privacy.ErrExhausted) {

@@ -22,7 +22,7 @@ func TestModes(t *testing.T) {
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
 	a.journal(ctx, s, &job, outputSize(m.Graph), "", true)
-	r, err := m.Pay(ctx, p, nil, job)
+	r, err := m.Release(ctx, p, job)
 	if err != nil {
 		t.Fatal(err)
 	}

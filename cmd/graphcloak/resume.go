@@ -18,8 +18,10 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // notOverNewer refuses to complete a run over the values of one that was started
@@ -180,7 +182,7 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job
 	}
 	r, err = m.Redeem(ctx, at, job)
 	switch {
-	case errors.Is(err, graphcloak.ErrUnpaid):
+	case errors.Is(err, run.ErrUnpaid):
 		if err := a.forget(job.RunID); err != nil {
 			return nil, err
 		}
@@ -195,10 +197,10 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job
 
 // outdated explains a run that cannot be completed since its graph is another.
 func (a *app) outdated(err error, runID string) error {
-	if !errors.Is(err, graphcloak.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
+	if !errors.Is(err, plan.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return fail(exitCode(errors.Join(graphcloak.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
+	return fail(exitCode(errors.Join(plan.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
 		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
 			runID).about("run", runID)
 }
@@ -292,7 +294,7 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 		return false, a.refuseUnreadable(ctx, s, e, id, err)
 	}
 	here, err := kept.isOn(ctx, s)
-	if err != nil || !here || graphcloak.Scope(kept.Signal) != e.scope {
+	if err != nil || !here || run.Scope(kept.Signal) != e.scope {
 		return false, errors.Join(err, a.drop())
 	}
 	if e.dry {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestResumeRelease: a release that was paid for and never written is completed
@@ -21,7 +22,7 @@ func TestResumeRelease(t *testing.T) {
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
-	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
+	r, err := m.Release(ctx, p, graphcloak.Job{Signal: job.Signal, RunID: job.RunID, Attempt: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestResumeRelease(t *testing.T) {
 			t.Errorf("node %d has %v, want %v", k, written[k], y)
 		}
 	}
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), r)
+	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		t.Fatal(err)
 	}

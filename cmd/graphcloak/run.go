@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -122,7 +123,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	}
 	job.DryRun = a.config.Write.DryRun
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
@@ -143,7 +144,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		return err
 	}
 	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
-	if least, most, err := study.RunTime(m, job); err == nil { // without it less is told
+	if least, most, err := study.RunTime(m.Model, job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}
 	a.noteRange(m, job)
@@ -159,7 +160,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(job, err))
 		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}
-	if err := a.noteNewScope(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err != nil {
+	if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 		return err
 	}
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
@@ -185,7 +186,7 @@ func (a *app) paidFor(runID string, err error) error {
 	if runID == "" || a.unfinishedRun() != runID {
 		return err
 	}
-	return &graphcloak.UnfinishedError{RunID: runID, Spent: graphcloak.IsSpent, Err: err}
+	return &graphcloak.UnfinishedError{RunID: runID, Spent: run.IsSpent, Err: err}
 }
 
 // conclude prints the report of a run and forgets what was staged for it. An
@@ -313,7 +314,7 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // It reports whether it found the release.
 func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, markVoid(ctx, s, graphcloak.Scope(kept.Signal), kept.releaseID())
+		return true, markVoid(ctx, s, run.Scope(kept.Signal), kept.releaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {

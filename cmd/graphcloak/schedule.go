@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // scheduled is what a command tells about itself when it ends, however it does: a file of
@@ -194,13 +195,13 @@ func (a *app) endStatus(exit int) string {
 }
 
 // scopeOf returns the budget scope of the signal that the settings name.
-func scopeOf(c *config.Config) string { return graphcloak.Scope(signalOf(c)) }
+func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with
 // that id which was paid for and interrupted here is resumed.
 func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
-	c, scope := a.config.Schedule, graphcloak.Scope(job.Signal)
+	c, scope := a.config.Schedule, run.Scope(job.Signal)
 	if c.ReleaseID != "" {
 		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
 			return done, err
@@ -380,7 +381,7 @@ func (a *app) newRunID() (string, error) {
 	if id := a.config.Schedule.ReleaseID; id != "" {
 		return id, nil
 	}
-	return graphcloak.NewRunID()
+	return run.NewRunID()
 }
 
 // skip says that there is nothing to do, which is no failure, and what the run answered

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // listener is a monitor that notes what it is told.
@@ -47,7 +48,7 @@ func nightly(ctx context.Context, l *listener, args ...string) (exit int, output
 		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
 		"--mode", "stats", "--ping-url", l.URL + "/token",
 	}, args...)
-	exit = run(ctx, args, strings.NewReader(""), &out, &out)
+	exit = execute(ctx, args, strings.NewReader(""), &out, &out)
 	return exit, out.String()
 }
 
@@ -195,7 +196,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 	}
 	first.journal(t.Context(), s, &job, outputSize(m.Graph), "another command", false)
 	begin := job.Begin
-	job.Begin = func(at *graphcloak.Attempt) error {
+	job.Begin = func(at *run.Attempt) error {
 		if err := begin(at); err != nil {
 			return err
 		}

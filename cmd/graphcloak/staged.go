@@ -25,6 +25,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // staged is an unfinished run on disk: its attempt, or its release once that was drawn,
@@ -34,7 +35,7 @@ type staged struct {
 	Store         string                  `json:"store"`    // as it was named
 	Ledger        privacy.Identity        `json:"ledger"`   // of that store, however it is named
 	Identity      string                  `json:"identity"` // of the command, see identify
-	Attempt       *graphcloak.Attempt     `json:"attempt,omitempty"`
+	Attempt       *run.Attempt            `json:"attempt,omitempty"`
 	Release       *graphcloak.Release     `json:"release,omitempty"`
 	ReleaseOnly   bool                    `json:"releaseOnly,omitempty"` // nothing is recovered
 	Mode          string                  `json:"mode,omitempty"`        // what is told of it
@@ -112,7 +113,7 @@ func (a *app) journal(ctx context.Context, s graphStore, job *graphcloak.Job, ro
 		Recovery: c.Recovery, Community: c.Community, Configuration: job.Configuration,
 	}
 	id := job.RunID
-	job.Begin = func(at *graphcloak.Attempt) (err error) {
+	job.Begin = func(at *run.Attempt) (err error) {
 		kept.Attempt = at
 		if kept.Ledger, err = s.Ledger().Identity(ctx); err != nil {
 			return err
@@ -226,7 +227,7 @@ func (k *staged) document() (strictjson.Pieces, error) {
 	return slices.Concat(strictjson.Pieces{[]byte(`{"attempt":`)}, attempt, rest), nil
 }
 
-func attemptDocument(a graphcloak.Attempt) (strictjson.Pieces, error) {
+func attemptDocument(a run.Attempt) (strictjson.Pieces, error) {
 	plan, release := a.Plan, a.Release
 	a.Plan, a.Release = nil, nil
 	fields, err := membersOf(a)
