@@ -64,13 +64,15 @@ func testFix(t *testing.T, c cli) {
 	fix := func(key string) result {
 		return c.run(t, "doctor", "--fix", "--node-labels", label, "--node-key", key)
 	}
-	if r := fix("nothing" + label); r.exit != 3 || !strings.Contains(r.stderr, "there is no property") || strings.Contains(r.stderr, "Will run") {
+	if r := fix("nothing" + label); r.exit != 3 || !strings.Contains(r.stderr, "there is no property") ||
+		strings.Contains(r.stderr, "Will run") {
 		t.Errorf("on what nothing has: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}
 	if r := fix("club"); r.exit != 6 || !strings.Contains(r.stdout, `"name": "graph"`) || !strings.Contains(r.stdout, `"name": "state"`) {
 		t.Errorf("what is not unique: exit %d, and not every check:\n%s%s", r.exit, r.stdout, r.stderr)
 	}
-	if r := fix("tag"); r.exit != 0 || !strings.Contains(r.stderr, "Will run: CREATE CONSTRAINT") || !strings.Contains(r.stdout, label+"(tag)") {
+	if r := fix("tag"); r.exit != 0 || !strings.Contains(r.stderr, "Will run: CREATE CONSTRAINT") ||
+		!strings.Contains(r.stdout, label+"(tag)") {
 		t.Errorf("what is unique: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}
 }
