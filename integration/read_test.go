@@ -56,16 +56,6 @@ func TestRealGraphs(t *testing.T) {
 	}
 }
 
-// Minnesota has four edges of length 0, and an error names them.
-func TestZeroLengthsAreNamed(t *testing.T) {
-	label := Load(t, Shipped("minnesota"))
-	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
-	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") ||
-		!strings.Contains(err.Error(), "length is 0") {
-		t.Errorf("%v, want ErrInput that names four edges", err)
-	}
-}
-
 // A value of any other type is refused like a bad number.
 func TestOddValues(t *testing.T) {
 	label := Load(t, Files("id,key\n1,a\n2,b\n3,c\n", "source,target,w\n1,2,1\n2,3,1\n"))

@@ -27,8 +27,8 @@ const (
 type Definition struct {
 	Name         string
 	Schedule     Schedule
-	ScheduleText string        // as it was written
-	TimeZone     string        // as it was written
+	ScheduleText string // as it was written
+	TimeZone     string // as it was written
 	MissedRuns   Missed
 	MissedWithin time.Duration  // ticks older than this are left out under every policy
 	Timeout      time.Duration  // of one run; 0: none
@@ -66,7 +66,7 @@ func Define(fields map[string]any) (Definition, error) {
 	d := Definition{
 		Name: f.text("name", ""), ScheduleText: f.text("schedule", ""), TimeZone: f.text("timeZone", ""),
 		MissedWithin: f.duration("missedWithin", 24*time.Hour),
-		MissedRuns: Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
+		MissedRuns:   Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
 		MaxRetries: f.count("maxRetries", 3), RetryDelay: f.duration("retryDelay", 30*time.Second),
 		PingURL: f.text("pingUrl", ""),
 	}

@@ -65,62 +65,76 @@ func (s *Store) rewrite(ctx context.Context, add []string, begin func(header []s
 			header = append(header, name)
 		}
 	}
-	row, edit := make([]string, len(header)), begin(header)
 	was, err := t.file.Stat()
 	if err != nil {
 		return errors.Join(err, t.file.Close())
 	}
-	return s.replace(ctx, t, was, header, nil, func(fields []string) []string {
-		clear(row[copy(row, fields):])
-		edit(row)
-		return row
-	})
+	return s.replace(ctx, t, was, header, nil, begin(header))
 }
 
-// dropEmpty leaves out those of the columns that hold no value at all.
-func (s *Store) dropEmpty(ctx context.Context, columns []string) error {
+// remove empties the columns that a run wrote on the nodes that carry its id, and leaves out those
+// that hold no value then. It returns the number of nodes.
+func (s *Store) remove(ctx context.Context, run connector.Run) (removed int64, err error) {
 	t, err := s.open(nodesFile, idColumn)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	was, err := t.file.Stat()
-	if err != nil {
-		return errors.Join(err, t.file.Close())
+	owner := t.column(run.RunIDColumn)
+	if err != nil || owner < 0 {
+		return 0, errors.Join(err, t.file.Close())
 	}
 	used := make([]bool, len(t.header))
 	for k, name := range t.header {
-		used[k] = !slices.Contains(columns, name)
+		used[k] = !slices.Contains(run.Columns, name)
 	}
+	own := slices.Clone(used) // what is not the run's
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
+		if fields[owner] == run.ID {
+			removed++
+			return nil
+		}
 		for k, f := range fields {
 			used[k] = used[k] || f != ""
 		}
 		return nil
 	})
+	if err == nil {
+		t, err = s.openTable(nodesFile, true, idColumn)
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if t, err = s.openTable(nodesFile, true, idColumn); err != nil {
-		return err
-	}
-	return s.replace(ctx, t, was, t.header, used, func(fields []string) []string { return fields })
+	return removed, s.replace(ctx, t, was, t.header, used, func(fields []string) {
+		if fields[owner] != run.ID {
+			return
+		}
+		for k := range fields {
+			if !own[k] {
+				fields[k] = ""
+			}
+		}
+	})
 }
 
 // replace writes a new nodes.csv in the place of the old one, whole or not at
-// all: what change makes of each row, without the columns that are not used. A file
+// all: what edit makes of each row, without the columns that are not used. A file
 // that is no longer as it was when it was opened stays, for what came since is not in
 // the copy.
-func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header []string, used []bool,
-	change func(fields []string) []string,
-) error {
+func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header []string, used []bool, edit func(fields []string)) error {
 	defer t.file.Close()
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	row := make([]string, len(header))
 	err = disk.WriteIn(root, nodesFile, disk.Options{Mode: 0o644, Replace: true, Keep: true, Was: was}, func(file io.Writer) error {
-		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, change)
+		return t.copyTo(ctx, bufio.NewWriterSize(file, 1<<16), header, used, s.options.Progress, func(fields []string) []string {
+			clear(row[copy(row, fields):])
+			edit(row)
+			return row
+		})
 	})
 	if errors.Is(err, disk.ErrChanged) {
 		return fmt.Errorf("%w: %w, by another program; it is left as it is: try again when nothing else writes it",

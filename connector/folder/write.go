@@ -227,24 +227,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	}
 	removed := int64(0)
 	if run.Status != connector.Undone && run.RunIDColumn != "" {
-		err = s.rewrite(ctx, nil, func(header []string) func(fields []string) {
-			owner := slices.Index(header, run.RunIDColumn)
-			return func(fields []string) {
-				if owner < 0 || fields[owner] != run.ID {
-					return
-				}
-				removed++
-				for k, name := range header {
-					if slices.Contains(run.Columns, name) {
-						fields[k] = ""
-					}
-				}
-			}
-		})
-		if err == nil {
-			err = s.dropEmpty(ctx, run.Columns)
-		}
-		if err != nil {
+		if removed, err = s.remove(ctx, run); err != nil {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}

@@ -94,15 +94,6 @@ func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params
 	})
 }
 
-// byID reads what match binds for a range of internal ids.
-func (g gather[T]) byID(ctx context.Context, s *Store, stage string, items int64, ids span, take func(at span, record T) error) error {
-	g.pieces = true
-	size := int64(s.options.BatchSize) * readBatches
-	return g.run(ctx, s, task{stage, ids.len(), items}, size, func(at span) map[string]any {
-		return map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
-	}, take)
-}
-
 // cuts parts a span into pieces of recordSize.
 func (at span) cuts() []int64 {
 	var cuts []int64
