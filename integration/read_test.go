@@ -32,7 +32,7 @@ func TestRealGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+			label := Load(t, csv)
 			sel := test.sel
 			sel.NodeLabels, sel.NodeKey = []string{label}, "id"
 			for _, batch := range []int{0, 37} {
@@ -53,16 +53,6 @@ func TestRealGraphs(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Minnesota has four edges of length 0, and an error names them.
-func TestZeroLengthsAreNamed(t *testing.T) {
-	label := Load(t, Shipped("minnesota"))
-	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
-	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") ||
-		!strings.Contains(err.Error(), "length is 0") {
-		t.Errorf("%v, want ErrInput that names four edges", err)
 	}
 }
 
@@ -102,7 +92,7 @@ func TestOddValues(t *testing.T) {
 func TestUnsafeNames(t *testing.T) {
 	const odd = "a`b) DETACH DELETE (n); //"
 	csv := Files("id,"+odd+"\n1,0.25\n2,0.5\n", "source,target,type,"+odd+"\n1,2,"+odd+",3\n")
-	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv)
 	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
 	s := connect(t)
 	g, err := s.Graph(t.Context(), graph.Selection{
@@ -273,9 +263,9 @@ func TestImportSparesTheLedger(t *testing.T) {
 
 func TestImport(t *testing.T) {
 	csv := Shipped("net6")
-	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv)
 	s := connect(t)
-	o := neo4j.ImportOptions{NodeLabel: label, TypeColumn: true}
+	o := neo4j.ImportOptions{NodeLabel: label}
 	if _, err := s.Import(t.Context(), csv, o); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("a second import: %v, want ErrConflict", err)
 	}

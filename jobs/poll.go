@@ -29,12 +29,6 @@ func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 	if err != nil {
 		return wait, err
 	}
-	e.mu.Lock()
-	e.last, e.seenAt, e.seen = view.now, time.Now(), slices.Clone(view.jobs)
-	for i, j := range e.seen {
-		e.seen[i].State = j.state(view.now)
-	}
-	e.mu.Unlock()
 	began, wrong := e.beginAll(ctx, e.turns(view)), 0
 	for _, j := range view.jobs {
 		s := j.state(view.now)
@@ -74,7 +68,7 @@ func (e *Engine) turns(v view) (all []turn) {
 			continue
 		}
 		if at := e.due(j, v.now); !at.IsZero() {
-			since := j.Definition.start(at)
+			since := at
 			if since.Before(j.Last.EndedAt) {
 				since = j.Last.EndedAt
 			}
@@ -118,7 +112,7 @@ func (j Job) next(now time.Time) time.Time {
 			return at
 		}
 	case j.Problem == nil && !j.Paused:
-		return j.Definition.wake(j.since(now), now)
+		return j.Definition.upcoming(j.since(now), now)
 	}
 	return time.Time{}
 }

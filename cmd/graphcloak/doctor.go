@@ -112,7 +112,7 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		if fix {
 			made, err = a.fix(ctx, options, settings.Selection)
 		}
-		checks = neo4j.Doctor(ctx, options, settings.Selection, names, len(a.config.Jobs) > 0)
+		checks = neo4j.Doctor(ctx, options, settings.Selection, names)
 		if err != nil && passed(checks, "connection") {
 			d := describe(err)
 			checks = append(checks, neo4j.CheckResult{Name: "fix", Detail: d.Message, Fix: d.Suggestion, Err: err})
@@ -156,7 +156,7 @@ func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selectio
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	made, err := s.Fix(ctx, sel, len(a.config.Jobs) > 0, func(cypher []string) {
+	made, err := s.Fix(ctx, sel, func(cypher []string) {
 		for _, line := range cypher {
 			a.note("Will run: %s", line)
 		}

@@ -30,7 +30,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
 			"DIR/relationships.csv (source, target, any properties), with a uniqueness constraint on the key. Commas, tabs,\n" +
-			"semicolons or bars part columns; headers of neo4j-admin's import (:ID, :START_ID, name:type, …) are understood.",
+			"semicolons or bars part columns.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,8 +75,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&options.NodeLabel, "label", "Node", "`LABEL` of the created nodes")
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
-	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
-	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
+	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of relationships that no column type names")
 	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first")
 	return cmd
 }

@@ -169,7 +169,7 @@ func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, pr
 	if property == "" {
 		return nil
 	}
-	_, _, known, err := s.Names(ctx)
+	known, err := s.Properties(ctx)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (r jobRunner) Check(d jobs.Definition) error {
 // what cannot be read now says nothing.
 func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]jobs.Caution {
 	found, accounts := make(map[string]jobs.Caution), make(map[string]*privacy.Account)
-	_, _, known, unread := r.s.Names(ctx)
+	known, unread := r.s.Properties(ctx)
 	for _, d := range waiting {
 		a, err := r.of(d)
 		if err != nil {

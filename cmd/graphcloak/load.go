@@ -127,7 +127,7 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	if property == "" {
 		return nil
 	}
-	_, _, known, err := s.Names(ctx)
+	known, err := s.Properties(ctx)
 	if err != nil || slices.Contains(known, property) {
 		return err
 	}

@@ -35,7 +35,7 @@ type graphStore interface {
 	Runs(ctx context.Context) ([]connector.Run, error)
 	History() jobs.History
 	Schema(ctx context.Context) (connector.Schema, error)
-	Names(ctx context.Context) (labels, types, properties []string, err error)
+	Properties(ctx context.Context) ([]string, error)
 }
 
 // jobsOf returns where a store keeps jobs, nil where it keeps none.

@@ -11,30 +11,17 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// TestHeaderIsShown: the names of a header of relationships are told where one is needed that it lacks, and a
-// first line that may be data never, nor any of nodes.csv without an id: a node may be called "to".
-func TestHeaderIsShown(t *testing.T) {
-	for _, c := range []struct {
-		nodes, relationships, want, never string
-	}{
-		{
-			"nodeId,leak\na,1\n", "source,target\n", `its first line has 2 columns, not shown because they may be data, and none is "id"`,
-			"leak",
-		},
-		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", `"to"`},
-		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", "infected"},
-		{"ann,ann\nbob,eve\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"ann\x01,1\nbob,2\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"id\na\n", "From,To,Weight\na,a,1\n", `its header has 3 columns, "From", "To", "Weight"`, "may be data"},
-		{"id\na\n", "key,a,b,c,d,e,f,g,h\n", `9 columns, "key", "a", "b", "c", "d", "e", "f", "g", …`, `"h"`},
-		{"ann,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"name,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "name"},
-		{"id\nann\nbob\n", "ann,bob\n", "its first line has 2 columns, not shown", "ann"},
+// TestHeaderIsNotShown: a first line that lacks a column may be data.
+func TestHeaderIsNotShown(t *testing.T) {
+	for _, c := range []struct{ nodes, relationships, never string }{
+		{"to,infected\nat,healthy\n", "source,target\n", "infected"},
+		{"ann\x01,1\nbob,2\n", "source,target\n", "ann"},
+		{"id\nann\nbob\n", "ann,bob\n", "ann"},
 	} {
 		s := open(t, files(t, c.nodes, c.relationships))
 		_, err := s.Graph(t.Context(), graph.Selection{})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.never) {
-			t.Errorf("%v, want %q and not %q", err, c.want, c.never)
+		if err == nil || !strings.Contains(err.Error(), "its first line has 2 columns, not shown") || strings.Contains(err.Error(), c.never) {
+			t.Errorf("%v, want the number of columns and not %q", err, c.never)
 		}
 	}
 }

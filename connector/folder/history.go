@@ -137,7 +137,7 @@ func (h history) PruneRuns(ctx context.Context, before time.Time) (int64, error)
 
 // carried returns the ids that stand on nodes in the columns of runs' ids.
 func (s *Store) carried(ctx context.Context, known []connector.Run) (map[string]bool, error) {
-	t, err := s.csv.open(nodesFile, idColumn)
+	t, err := s.open(nodesFile, idColumn)
 	if err != nil {
 		return nil, err
 	}

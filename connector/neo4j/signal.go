@@ -151,7 +151,7 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any,
 	take func(i int, v any),
 ) error {
-	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
+	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, params: params, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
 		return nodes.params(at.each())

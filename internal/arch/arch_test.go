@@ -38,7 +38,7 @@ var table = map[string]row{
 	"internal/dense":      {layer: 0, imports: []string{"internal/parallel"}},
 	"internal/parallel":   {layer: 0},
 	"internal/suggest":    {layer: 0},
-	"internal/strictjson": {layer: 0, imports: []string{"internal/parallel"}},
+	"internal/strictjson": {layer: 0},
 
 	"laplacian":            {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"community":            {layer: 1, imports: []string{"graph", "internal/parallel"}},

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -43,7 +42,6 @@ type frame struct {
 	Name      string // of the store
 	Version   string
 	Time      time.Time // the store's clock
-	Away      string    // how old is what is shown where the store does not answer; "": it is as it stands there
 	CanChange bool
 	Content   any
 }
@@ -65,7 +63,7 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			fail(w, r, err)
 			return
 		}
-		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil && f.Away == ""
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
 			s.Log.Error("a page could not be written", "page", name, "error", err)
@@ -73,9 +71,6 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if f.Away != "" {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
 		w.Write(b.Bytes())
 	}
 }
@@ -83,15 +78,8 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 // homeRuns is how many runs the first page shows.
 const homeRuns = 20
 
-// homePage shows how things stand, or how they stood when the store last answered.
+// homePage shows how things stand.
 func (s *server) homePage(r *http.Request) (string, frame, error) {
-	if known, at, away := s.last(); away != "" {
-		s.mu.Lock()
-		content := s.home
-		s.mu.Unlock()
-		content.setJobs(summaries(known))
-		return "home.html", frame{Title: "Jobs", Time: at, Away: away, Content: content}, nil
-	}
 	list, err := s.jobs(r)
 	if err != nil {
 		return "", frame{}, err
@@ -100,26 +88,10 @@ func (s *server) homePage(r *http.Request) (string, frame, error) {
 	if err != nil {
 		return "", frame{}, err
 	}
-	tellOnce(list.Jobs, runs)
 	budgets, err := s.Budgets(r.Context())
 	content := homeContent{Runs: runs, Budgets: budgets}
 	content.setJobs(list.Jobs)
-	if err == nil {
-		s.mu.Lock()
-		s.home = content
-		s.mu.Unlock()
-	}
 	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: content}, err
-}
-
-// last is what the engine knows of the jobs where its store does not answer, and how old that is; "" where the store answers,
-// or never did.
-func (s *server) last() (known []jobs.Job, at time.Time, away string) {
-	known, at, age := s.Engine.Last()
-	if s.Engine.Ready() == nil || at.IsZero() {
-		return nil, at, ""
-	}
-	return known, at, age.Round(time.Second).String()
 }
 
 // setJobs sorts jobs by how much they need a person.
@@ -154,31 +126,6 @@ func urgency(j jobs.Summary) int {
 	return fine
 }
 
-// asAbove stands where a reader has just been told.
-const asAbove = "as above"
-
-// tellOnce leaves to a run what neither its job nor a run above it says.
-func tellOnce(list []jobs.Summary, runs []jobs.Run) {
-	told := make(map[string]bool)
-	for _, j := range list {
-		told[j.Message] = true
-	}
-	for k := range runs {
-		if runs[k].Status != jobs.Finished { // its warnings are in the message
-			runs[k].Message = once(told, runs[k].Message)
-		}
-	}
-}
-
-// once returns a text at its first time, and [asAbove] later.
-func once(told map[string]bool, text string) string {
-	if text != "" && told[text] {
-		return asAbove
-	}
-	told[text] = true
-	return text
-}
-
 // jobContent is the page of a job.
 type jobContent struct {
 	jobDetail
@@ -187,11 +134,6 @@ type jobContent struct {
 }
 
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
-	known, at, away := s.last()
-	if away != "" {
-		j, err := named(r, known)
-		return "job.html", frame{Title: "Job " + j.Name, Time: at, Away: away, Content: jobContent{jobDetail: j, Cost: s.cost(j)}}, err
-	}
 	j, err := s.job(r)
 	if err != nil {
 		return "", frame{}, err
@@ -201,10 +143,6 @@ func (s *server) jobPage(r *http.Request) (string, frame, error) {
 		var all []Budget
 		all, err = s.Budgets(r.Context())
 		content.Budget = paying(all, content.Cost.Scope)
-	}
-	told := map[string]bool{j.Message: true}
-	for k := range j.Ticks {
-		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
 	}
 	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
 }
@@ -232,32 +170,10 @@ func (s *server) cost(j jobDetail) *Cost {
 	return nil
 }
 
-// runContent is the short page of a run.
-type runContent struct {
-	jobs.Run
-	Summary reportSummary
-}
-
-// reportSummary is what the short page tells of a report.
-type reportSummary struct {
-	Answer       string   `json:"answer"`
-	Guarantee    string   `json:"guarantee"`
-	NotProtected []string `json:"notProtected"`
-	Communities  []struct {
-		Name        string  `json:"name"`
-		Size        int     `json:"size"`
-		Prior       float64 `json:"priorProbability"`
-		Probability float64 `json:"probability"`
-	} `json:"communities"`
-}
-
-// shownCommunities is how many communities the short page of a run lists.
-const shownCommunities = 20
-
 // runPage shows a run's report, or what is known of a run that has none.
 func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 	run, err := s.Store.GetRun(r.Context(), r.PathValue("runId"))
-	if err == nil && len(run.Report) > 0 && s.Report != nil {
+	if err == nil && len(run.Report) > 0 {
 		var b bytes.Buffer
 		if err = s.Report(r.Context(), &b, run.Report); err == nil {
 			w.Header().Set("Content-Security-Policy", s.ReportPolicy+"; frame-ancestors 'none'")
@@ -267,12 +183,7 @@ func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.page(func(*http.Request) (string, frame, error) {
-		content := runContent{Run: run}
-		if len(run.Report) > 0 && err == nil {
-			err = json.Unmarshal(run.Report, &content.Summary)
-		}
-		content.Summary.Communities = content.Summary.Communities[:min(len(content.Summary.Communities), shownCommunities)]
-		return "run.html", frame{Title: "Run " + run.RunID, Content: content}, err
+		return "run.html", frame{Title: "Run " + run.RunID, Content: run}, err
 	})(w, r)
 }
 

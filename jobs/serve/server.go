@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -31,7 +30,7 @@ type Options struct {
 	// Cost returns what a run of a job spends and from which scope; false where its settings do not say.
 	Cost func(d jobs.Definition) (Cost, bool)
 	// Report writes the page of a run's report, which is JSON, to be shown under
-	// ReportPolicy, a Content-Security-Policy. nil: the server's own short page.
+	// ReportPolicy, a Content-Security-Policy.
 	Report       func(ctx context.Context, w io.Writer, report []byte) error
 	ReportPolicy string
 }
@@ -81,9 +80,6 @@ func Bounded(l net.Listener) net.Listener {
 type server struct {
 	Options
 	secret secret
-
-	mu   sync.Mutex
-	home homeContent // as it was shown last
 }
 
 // New returns a server with limits on what a client may ask of it. Its address and

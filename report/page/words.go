@@ -107,14 +107,6 @@ func thousands(n int) string {
 	return s
 }
 
-// nodes is a number of nodes in words.
-func nodes(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return thousands(n) + " nodes"
-}
-
 // factor is e^ε, which bounds: in short, and from 100 on not less than it is.
 func factor(eps float64) string {
 	switch x := math.Exp(eps); {
@@ -163,7 +155,7 @@ func (c *content) explain(s *scene) {
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
 	s.Legend = append(s.Legend, legendItem{
 		"credible",
-		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodes(r.Posterior.CredibleSetSize)),
+		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize)),
 	})
 	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})

@@ -47,7 +47,7 @@ func TestShareIsReadable(t *testing.T) {
 
 func TestNodesAgreeWithTheirNumber(t *testing.T) {
 	for n, want := range map[int]string{1: "1 node", 2: "2 nodes", 18065: "18\u202f065 nodes"} {
-		if got := nodes(n); got != want {
+		if got := nodesOf(n); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
