@@ -136,7 +136,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
-		a.noteBracket(p)
 		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
@@ -144,7 +143,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		return err
 	}
 	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
-	a.noteRange(m, job)
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)

@@ -195,4 +195,3 @@ func (s *Store) Names(ctx context.Context) (labels, types, properties []string, 
 	labels = slices.DeleteFunc(labels, func(l string) bool { return slices.Contains(ownLabels, l) })
 	return labels, types, properties, nil
 }
-
