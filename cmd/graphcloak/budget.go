@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,7 +40,7 @@ func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy
 		defer s.Close(context.WithoutCancel(ctx))
 		return run(ctx, s.Ledger())
 	}
-	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+	return a.withSettings(cmd, nil, storeGroups...)
 }
 
 // noteNewScope says, before anything is spent, that a scope is new: it has no cap.
@@ -96,9 +97,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			"With --per the cap limits what is spent in any span of that length; what all releases together give away, however\n" +
 			"old, goes on growing, and `budget show` shows it.",
 		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 " +
-			"--delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 4 --delta 1e-5 --per 30d",
+			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 --delta 1e-5",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if scope == "" {
 			return fail(exitUsage, "no scope is named").
@@ -481,4 +480,18 @@ func payingBalance(ctx context.Context, l privacy.Ledger, scope string, delta fl
 		return privacy.Balance{}, err
 	}
 	return list[0], nil
+}
+
+// explain adds to an error of a scope without a cap what limits it.
+func explain(job graphcloak.Job, err error) error {
+	if !errors.Is(err, run.ErrNoCap) {
+		return err
+	}
+	return fail(exitBudget, "%w", err).hint("%s", limitFirst(run.Scope(job.Signal)))
+}
+
+// limitFirst is the command that gives a scope its cap.
+func limitFirst(scope string) string {
+	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same "+
+		"--from or --uri", quoteShell(scope))
 }

@@ -24,8 +24,7 @@ func newCloakCommand(app *app) *cobra.Command {
 			"Release ids must grow (1, 2, …, 10); the last id and the budget spent are on disk before a value is written. A\n" +
 			"reading outside the package's range is clipped to it without a word, for a log that said so would give it away.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
-			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
-			"  graphcloak cloak --package sensor-17.json --key sensor-17.key --state-dir /var/lib/graphcloak < readings.ndjson",
+			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.rendered = true // standard output holds private readings and nothing else

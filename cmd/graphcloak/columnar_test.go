@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,14 +58,6 @@ func TestColumnarFiles(t *testing.T) {
 			}
 		}
 	}
-	runCommand(t, "recover", "--from", "folder:g", "--release", "release.json", "--mode", "stream", "-o", "nodes.parquet")
-	file, err := os.ReadFile("nodes.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, rows := readParquet(t, file); len(rows) != 6 {
-		t.Errorf("a file named .parquet holds %d rows, want 6", len(rows))
-	}
 }
 
 // runCommand runs the command in this process and returns standard output.
@@ -116,17 +106,4 @@ func number(cell string) string {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
 	return cell
-}
-
-// A file for other programs does not go to a terminal.
-func TestColumnarOnTerminal(t *testing.T) {
-	a, _, _ := kit(t, "--format", "parquet")
-	a.tty.out = true
-	if err := a.checkOutput(); err == nil || !strings.Contains(err.Error(), "terminal") {
-		t.Errorf("parquet on a terminal: %v", err)
-	}
-	a.config.Output.File = filepath.Join(t.TempDir(), "x.parquet")
-	if err := a.checkOutput(); err != nil {
-		t.Errorf("parquet in a file: %v", err)
-	}
 }

@@ -26,20 +26,17 @@ func newConfigViewCommand(app *app) *cobra.Command {
 		Example: "  graphcloak config view\n  graphcloak config view --origins --tau 3",
 		RunE: func(*cobra.Command, []string) error {
 			entries := app.config.Entries()
+			table := term.Table([]string{"key", "value", "origin"}, entries, func(e config.Entry) []any {
+				return []any{e.Key, settingText(e.Value), e.Origin}
+			})
 			if origins {
-				return app.render(map[string]any{"settings": entries}, term.Section{
-					Columns: []string{"key", "value", "origin"},
-					Rows:    term.Rows(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value), e.Origin} }),
-				})
+				return app.render(map[string]any{"settings": entries}, table)
 			}
 			values := make(map[string]any, len(entries))
 			for _, e := range entries {
 				values[e.Key] = e.Value
 			}
-			return app.render(map[string]any{"settings": values}, term.Section{
-				Columns: []string{"key", "value"},
-				Rows:    term.Rows(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value)} }),
-			})
+			return app.render(map[string]any{"settings": values}, table.Only([]int{0, 1}))
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.Groups()[:len(config.Groups())-1]...)

@@ -32,8 +32,8 @@ func newDemoCommand(app *app) *cobra.Command {
 		Long: "demo copies a shipped graph into a folder, hides the source that it has, and names the likely community, with what\n" +
 			"really happened beside it. The folder is a full store, with result.json, result.csv and report.html, a page with a\n" +
 			"map. Each further run in the same folder spends budget again.",
-		Example: "  graphcloak demo\n  graphcloak demo --from example:karate --epsilon 8\n" +
-			"  graphcloak demo --from generate:sbm,n=300,k=3,in=0.1,out=0.002,seed=7 --dir sbm-demo",
+		Example: "  graphcloak demo\n" +
+			"  graphcloak demo --from example:karate --epsilon 8",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.pays = true
@@ -209,7 +209,7 @@ func demoFolder(source builtin.Folder, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := copyFolder(source, dir); err != nil {
+	if err := source.CopyTo(dir); err != nil {
 		return err
 	}
 	return disk.Write(filepath.Join(dir, nameFile), disk.Options{Mode: 0o666, Replace: true}, func(w io.Writer) error {

@@ -28,8 +28,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 			"nothing; --fix makes the constraints that are missing. --print-setup prints the Cypher of the constraints and, where\n" +
 			"the server has roles, of the least role; without a server, for Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
-			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
-			"  graphcloak doctor --print-setup --database neo4j",
+			"  graphcloak doctor --config graphcloak.yaml --fix",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := report.WrittenNames(app.config.Write.PropertyPrefix)

@@ -150,7 +150,6 @@ func (a *app) finish(ctx context.Context, err error) int {
 		}
 		return exitOK
 	}
-	err = a.found(err)
 	err = a.withRun(a.stopped(ctx, err), err)
 	p := describe(err)
 	lines := messages(err)

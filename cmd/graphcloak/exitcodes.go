@@ -74,15 +74,20 @@ func exitMeanings() []exitMeaning {
 			"run it again later: retry with a growing pause",
 		},
 		{
-			exitBudget, "budget_exceeded", "the budget would be exceeded; nothing was released", "safe; helps from `retry_at` on, where the cap slides",
+			exitBudget, "budget_exceeded", "the budget would be exceeded; nothing was released",
+			"safe; helps from `retry_at` on, where the cap slides",
 			"no incident: wait, or let its owner change the cap",
 		},
 		{
-			exitNotCertified, "not_certified", "under --strict: recovery without a certificate", "pays again, for the run is finished and written",
+			exitNotCertified, "not_certified", "under --strict: recovery without a certificate",
+			"pays again, for the run is finished and written",
 			"read the report; leave --strict out",
 		},
 		{exitMemory, "memory", "too large for the memory", "safe; no use", "select fewer nodes, or another machine"},
-		{exitWarnings, "warnings", "under --strict: done, with warnings", "pays again, for the run is finished and written", "read the warnings"},
+		{
+			exitWarnings, "warnings", "under --strict: done, with warnings", "pays again, for the run is finished and written",
+			"read the warnings",
+		},
 		{
 			exitUnfinished, "unfinished", "budget is or may be spent, and the run is unfinished",
 			"safe on the same machine: the same command goes on at no further cost", "run it again; the hint names the run",

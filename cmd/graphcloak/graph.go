@@ -101,7 +101,7 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err
 			}
-			if err := copyFolder(source, dir); err != nil {
+			if err := source.CopyTo(dir); err != nil {
 				return err
 			}
 			return app.render(map[string]any{"name": source.Name, "folder": dir}, term.Section{

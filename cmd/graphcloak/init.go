@@ -333,7 +333,7 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	for _, l := range lines {
 		settings[l.Key] = l.Value
 	}
-	end := " --config " + quoteShell(path) + a.repeated(lines)
+	end := " --config " + quoteShell(path)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
 	graph := fmt.Sprintf("%s and %s", report.Count(m.Graph.Order(), "node"), report.Count(m.Graph.Size(), "relationship"))
 	return a.render(map[string]any{
@@ -346,25 +346,4 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 		},
 		term.Section{Text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
 		term.Section{Title: "Next: what it would tell and cost, and then the run, which spends", Text: strings.Join(next, "\n")})
-}
-
-// repeated are the flags of the connection that the file does not hold.
-func (a *app) repeated(lines []config.Line) (flags string) {
-	if from, err := a.source(); err != nil || from.Kind != config.FromNeo4j {
-		return ""
-	}
-	for _, s := range config.Settings() {
-		held := slices.ContainsFunc(lines, func(l config.Line) bool { return l.Key == s.Key })
-		if s.Group != config.GroupConnection || held || s.Secret() || a.config.Origin(s.Key).Layer != config.LayerFlag {
-			continue
-		}
-		for _, e := range a.config.Entries() {
-			if e.Key == s.Key && s.Type() == "boolean" {
-				flags += " --" + s.Flag
-			} else if e.Key == s.Key {
-				flags += " --" + s.Flag + " " + quoteShell(fmt.Sprint(e.Value))
-			}
-		}
-	}
-	return flags
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,9 +214,6 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v prints %s", c.err, stdout)
 		}
 	}
-}
-
-func TestNotFoundNamesTheResource(t *testing.T) {
 	p := describe(fmt.Errorf("read graph: %w", connector.NotFound("node label", "Persn", []string{"Person"})))
 	if p.ResourceType != "node label" || p.ResourceID != "Persn" || p.Suggestion != `did you mean "Person"?` {
 		t.Errorf("%+v", p)
@@ -406,23 +402,5 @@ func TestLogForm(t *testing.T) {
 	}
 	if !a.log.Enabled(t.Context(), slog.LevelInfo) || a.log.Enabled(t.Context(), slog.LevelDebug) {
 		t.Error("the level is not that of --log-level")
-	}
-}
-
-// The settings accept what the mechanism accepts.
-func TestBudgetRange(t *testing.T) {
-	for _, b := range []privacy.Budget{
-		{Epsilon: privacy.MinEpsilon, Delta: privacy.MinDelta},
-		{Epsilon: privacy.MaxEpsilon, Delta: math.Nextafter(1, 0)},
-		{Epsilon: privacy.MinEpsilon / 2, Delta: 0.1},
-		{Epsilon: privacy.MaxEpsilon * 2, Delta: 0.1},
-		{Epsilon: 1, Delta: privacy.MinDelta / 10},
-		{Epsilon: 1, Delta: 1},
-	} {
-		t.Setenv("GRAPHCLOAK_EPSILON", fmt.Sprint(b.Epsilon))
-		t.Setenv("GRAPHCLOAK_DELTA", fmt.Sprint(b.Delta))
-		if _, err := config.Load(config.Layers{}); (err == nil) != (b.Validate() == nil) {
-			t.Errorf("%+v: settings say %v, the mechanism %v", b, err, b.Validate())
-		}
 	}
 }

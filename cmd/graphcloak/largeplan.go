@@ -74,15 +74,3 @@ func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, 
 	}
 	return accuracy, err
 }
-
-// noteRange tells before a plan for a range of τ how long an allocation for all of it may take, where that is more than a minute.
-func (a *app) noteRange(m *graphcloak.Model, job graphcloak.Job) {
-	u := job.Plan.Uncertainty
-	if u.TauFrom == u.TauTo || !job.Plan.Allocates(m.Graph.Order()) {
-		return
-	}
-	if _, most, err := study.RunTime(m.Model, job); err == nil && most > time.Minute { // without it nothing is told
-		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation "+
-			"uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
-	}
-}

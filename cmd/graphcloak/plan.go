@@ -15,7 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
-	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 func newPlanCommand(app *app) *cobra.Command {
@@ -28,9 +28,7 @@ func newPlanCommand(app *app) *cobra.Command {
 			"given, the diffusion time, and simulates how often the right community would be named. Its JSON is a plan file for\n" +
 			"`graphcloak release`, or with --sensor-package-dir for sensors that add their noise themselves.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
-			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
-			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.csv",
+			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return app.plan(cmd, packages, choice)
@@ -53,7 +51,6 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 	}
 	ctx := cmd.Context()
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
-		a.noteRange(m, job)
 		p, err := choice.plan(ctx, a, m, job)
 		if err != nil {
 			return err
@@ -92,7 +89,6 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags) (job grap
 // tellPlan shows a plan with what speaks against it. Where its accuracy was not simulated for the file, it is by few trials
 // of those that are asked for, for the reader.
 func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, trials int) error {
-	a.noteBracket(p)
 	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, trials)
 	if err != nil {
 		return err
@@ -103,36 +99,10 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
 	a.noteEpsilon(p)
-	a.noteUnused(p)
 	if a.outputFormat() != "table" && p.UniformReason != "" {
 		a.note("Note: %s", uniformReason(p))
 	}
 	return a.showPlan(p, accuracy)
-}
-
-// noteUnused tells of flags that were given and change nothing in this plan.
-func (a *app) noteUnused(p *graphcloak.Plan) {
-	if a.config.Origin("aim").Layer == config.LayerFlag && p.TauChoice == nil {
-		a.note("Note: --aim is what --tau auto searches for; at a τ that is given it changes nothing.")
-	}
-	if a.config.Origin("sources").Layer == config.LayerFlag || a.config.Origin("falseAlarm").Layer == config.LayerFlag {
-		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for " +
-			"the answer of a run.")
-	}
-}
-
-// noteBracket tells of a joint sensitivity that is certified roughly only.
-func (a *app) noteBracket(p *graphcloak.Plan) {
-	b := p.Sensitivity
-	if p.Guarantee == privacy.PerSensor || b.Upper <= 2*b.Lower {
-		return
-	}
-	how := "from above only"
-	if b.Lower > 0 {
-		how = fmt.Sprintf("within a factor of %.2g only", b.Upper/b.Lower)
-	}
-	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. Rounding of the products with M keeps it open: "+
-		"a smaller --tau leaves larger differences, which are certified closely.", how)
 }
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
@@ -176,4 +146,28 @@ func readJSON(path, what string, v any) error {
 		return fail(exitValidation, "%s %s: %w", what, path, err)
 	}
 	return nil
+}
+
+// maxAlternativesFile bounds a file of alternative graphs in bytes.
+const maxAlternativesFile = 16 << 20
+
+// alternativesHint says what such a file is.
+const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that " +
+	"scenario; weight 0 takes it away"
+
+// readAlternatives reads a file of alternative graphs.
+func readAlternatives(path string) ([]plan.Alternative, error) {
+	data, err := disk.Read(path, maxAlternativesFile)
+	if err != nil {
+		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
+	}
+	list, err := plan.ParseAlternatives(data)
+	if err != nil {
+		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
+	}
+	if k := slices.IndexFunc(list, named); k >= 0 {
+		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
+			list[k].Name).hint("give the graph another name")
+	}
+	return list, nil
 }

@@ -103,7 +103,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	}
 	if a.config.Write.DryRun {
 		if err := m.Check(ctx, p, job); err != nil {
-			return explain(job, a.findable(err, p.Model, job.Signal))
+			return explain(job, err)
 		}
 		if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 			return err
@@ -120,7 +120,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Release(ctx, p, job)
 	if err != nil {
-		return a.findable(a.unspent(job.RunID, explain(job, err)), p.Model, job.Signal)
+		return a.unspent(job.RunID, explain(job, err))
 	}
 	return a.finishRelease(ctx, m, r, job)
 }

@@ -31,8 +31,7 @@ func newReportCommand(app *app) *cobra.Command {
 			"costs no privacy. A run is taken from its store, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
-			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
-			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n",
+			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
@@ -35,7 +34,7 @@ func newRevealCommand(app *app) *cobra.Command {
 			return app.reveal(cmd.Context(), path, key)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, storeGroups...)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`")
 	cmd.Flags().StringVar(&key, "key", "", "`FILE` with the master secret of the release's epoch")
 	return cmd

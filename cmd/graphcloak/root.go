@@ -155,6 +155,13 @@ func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
+// The settings of commands on a store, and of those on a model of its graph.
+var (
+	storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
+	modelGroups = append(slices.Clone(storeGroups), config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
+		config.GroupSensors, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)
+)
+
 // withSettings gives a command the flags of some groups. The defaults, by key,
 // are the command's own.
 func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, groups ...config.Group) *cobra.Command {
@@ -269,12 +276,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	names := config.Names(cmd.Flags())
-	near := suggest.Nearest(name, names)
-	if i := slices.IndexFunc(names, func(long string) bool { return strings.HasSuffix(long, "-"+name) }); near == "" && i >= 0 {
-		near = names[i]
-	}
-	if near != "" {
+	if near := suggest.Nearest(name, config.Names(cmd.Flags())); near != "" {
 		return failure.hint("did you mean --%s?", near)
 	}
 	return failure.hint("`%s --help` shows the flags", cmd.CommandPath())

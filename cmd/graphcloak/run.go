@@ -134,7 +134,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
-		a.noteBracket(p)
 		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
@@ -144,7 +143,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
 		return err
 	}
-	a.noteRange(m, job)
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)

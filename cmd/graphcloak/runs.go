@@ -15,7 +15,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -38,7 +37,7 @@ func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphSt
 		defer s.Close(context.WithoutCancel(ctx))
 		return do(ctx, s, args)
 	}
-	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+	return a.withSettings(cmd, nil, storeGroups...)
 }
 
 var runColumns = []string{
@@ -416,14 +415,14 @@ func changes(runs []jobs.Run) []string {
 }
 
 func newRunsPruneCommand(app *app) *cobra.Command {
-	older, dry := "", false
+	older := ""
 	cmd := app.onStore(&cobra.Command{
 		Use:   "prune --older-than SPAN",
 		Short: "Remove old runs from the history, never from the ledger",
 		Long: "prune removes runs that have ended and started before a time: their history, reports, ticks, and values on nodes.\n" +
 			"Runs that are not complete stay, and so does the newest tick of each job. The ledger keeps every entry.",
 		Example: "  graphcloak runs prune --older-than 90d --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --dry-run --from folder:mygraph",
+			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --from folder:mygraph",
 		Args: cobra.NoArgs,
 	}, func(ctx context.Context, s graphStore, _ []string) error {
 		if older == "" {
@@ -433,32 +432,14 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return app.prune(ctx, s, before, dry)
+		n, err := s.History().PruneRuns(ctx, before)
+		if err != nil {
+			return err
+		}
+		return app.render(map[string]any{"pruned": n, "before": timeText(before)},
+			term.Section{Text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 	})
 	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time "+
 		"such as 2026-03-01T00:00:00Z")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many runs there are")
 	return cmd
-}
-
-func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry bool) error {
-	if dry {
-		told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
-		if err != nil {
-			return err
-		}
-		known, err := s.Runs(ctx)
-		if err != nil {
-			return err
-		}
-		n := len(connector.Prunable(told, known, before))
-		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)},
-			term.Section{Text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
-	}
-	n, err := s.History().PruneRuns(ctx, before)
-	if err != nil {
-		return err
-	}
-	return a.render(map[string]any{"pruned": n, "before": timeText(before)},
-		term.Section{Text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 }

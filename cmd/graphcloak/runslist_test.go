@@ -140,3 +140,24 @@ func TestHostileRunID(t *testing.T) {
 		t.Errorf("%q is cut within a letter", s)
 	}
 }
+
+// TestBeginningsOfIDs: the beginning of an id stands for it where it names one run, and a list shortens it as far.
+func TestBeginningsOfIDs(t *testing.T) {
+	runs := []jobs.Run{
+		{RunID: "01a2060e-d754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-d754-81ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-e754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "night"},
+		{RunID: "nightly"},
+	}
+	for start, want := range map[string]string{
+		"01a2060e-e": runs[2].RunID, "01a": "01a", "nothing": "nothing", "night": "night", "nigh": "", "01a2060e-d754": "",
+	} {
+		if got, err := idBegunBy(start, runs); got != want || (err == nil) == (want == "") {
+			t.Errorf("%q is %q, %v, want %q", start, got, err, want)
+		}
+	}
+	if a, b := shortID(runs[0].RunID, runs), shortID(runs[2].RunID, runs); a != runs[0].RunID || b != "01a2060e-e754" {
+		t.Errorf("shortened to %q and %q", a, b)
+	}
+}

@@ -38,8 +38,7 @@ func newServeCommand(app *app) *cobra.Command {
 			"proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM runs have 20 s to finish; another instance goes on with\n" +
 			"them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
-			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
+			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000",
 		GroupID: groupManage,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
 	}, jobDefaults, jobGroups...)

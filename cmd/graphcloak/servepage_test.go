@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -61,7 +60,8 @@ jobs:
 			t.Fatal(err)
 		}
 		want := []string{
-			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "graphcloak report RUNID", "What a neighbour would have given",
+			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left",
+			"graphcloak report RUNID", "What a neighbour would have given",
 			"The dot is this run: ε = 0.4",
 		}
 		for _, text := range want {
@@ -128,55 +128,6 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,4\n")
 	if code, said := obey(t, "report", id, "--from", "folder:hall", "--report", "other.html"); code != exitConflict {
 		t.Errorf("a map on another graph: exit %d: %s", code, said)
-	}
-}
-
-// TestPageWithoutKeptValues: a run whose values a later one wrote over, and the history does not keep, has a page that says so.
-func TestPageWithoutKeptValues(t *testing.T) {
-	a, _, _ := kit(t, "--from", "folder:hall")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
-		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
-	for range 2 {
-		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon",
-			"400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
-		if code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
-	}
-	s, err := a.openReading(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(t.Context())
-	runs, err := s.History().ListRuns(t.Context(), jobs.RunQuery{})
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs: %v", len(runs), err)
-	}
-	older, err := s.History().GetRun(t.Context(), runs[1].RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := toldReport(t.Context(), s, older.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep.NodeValues = nil
-	if older.Report, err = json.Marshal(rep); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.History().PutRun(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
-	if code, said := obey(t, "report", older.RunID, "--from", "folder:hall", "--report", "page.html"); code != exitOK {
-		t.Fatalf("exit %d: %s", code, said)
-	}
-	text, err := os.ReadFile("page.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "a later run wrote over the values on the nodes") || strings.Contains(string(text), `<svg class="map"`) {
-		t.Error("the page has a map, or does not say why it has none")
 	}
 }
 

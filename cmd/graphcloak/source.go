@@ -7,9 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -113,7 +109,7 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := copyFolder(source, dir); err != nil {
+		if err := source.CopyTo(dir); err != nil {
 			return nil, err
 		}
 		return a.openOwn(ctx, dir)
@@ -122,13 +118,11 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.whenWarm(ctx, func() (graphStore, error) {
-		s, err := neo4j.New(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	})
+	server, err := neo4j.New(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	return server, nil
 }
 
 // openFor is openStore, or openReading for a command that will not write.
@@ -241,31 +235,4 @@ func slug(name string) string {
 		}
 	}
 	return string(readable) + "-" + hex.EncodeToString(sum[:4])
-}
-
-// copyFolder copies the CSV files of a graph into a folder that does not have
-// them yet. What a run wrote there stays.
-func copyFolder(source fs.FS, dir string) error {
-	for _, name := range []string{builtin.RelationshipsFile, builtin.NodesFile} {
-		if err := copyFile(source, name, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("copy graph: %w", err)
-		}
-	}
-	return nil
-}
-
-// copyFile copies a file whole or not at all, and never over another.
-func copyFile(source fs.FS, name, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fs.ErrExist
-	}
-	in, err := source.Open(name)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return disk.Write(path, disk.Options{Mode: 0o600}, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
 }

@@ -55,14 +55,12 @@ func tauSection(p *graphcloak.Plan) []term.Section {
 func judgedBy(c *plan.TauChoice) string {
 	switch {
 	case c.Aim == plan.AimLocation:
-		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
-			"or within a tenth of what the best gains over the worst where that is less."
+		return "meanDistance, of what is named from the source: the smallest tau is chosen of those that are nearly best."
 	case c.Hopeless:
-		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s, "+
-			"so the rows hardly differ, and the one that is chosen is no better than the others in practice.", term.Cell(c.Chance, 3))
+		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s.",
+			term.Cell(c.Chance, term.FewDigits))
 	}
-	return "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the " +
-		"best is chosen, or within a tenth of what the best gains over the worst where that is less."
+	return "accuracy, how often the right community is the likeliest: the smallest tau is chosen of those that are nearly best."
 }
 
 func noiseOf(x plan.TauPoint) string {

@@ -167,4 +167,3 @@ func typeOf(values []any) (t connector.PropertyType) {
 
 // Properties returns the properties that the database knows. It returns the errors of [New].
 func (s *Store) Properties(ctx context.Context) ([]string, error) { return s.known(ctx, propertyNames) }
-

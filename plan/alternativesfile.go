@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package plan
 
 import (
 	"bytes"
@@ -13,39 +13,14 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/plan"
 )
 
-// maxAlternativesFile bounds a file of alternative graphs in bytes.
-const maxAlternativesFile = 16 << 20
-
-// alternativeColumns are the columns of such a file, in any order. A row is one relationship that
-// is other than in the store; rows with one scenario make one graph.
+// alternativeColumns are the columns of a file of alternative graphs, in any order.
 var alternativeColumns = []string{"scenario", "source", "target", "weight"}
 
-// alternativesHint says what such a file is.
-const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that " +
-	"scenario; weight 0 takes it away"
-
-// readAlternatives reads a file of alternative graphs.
-func readAlternatives(path string) ([]plan.Alternative, error) {
-	data, err := disk.Read(path, maxAlternativesFile)
-	if err != nil {
-		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
-	}
-	list, err := parseAlternatives(data)
-	if err != nil {
-		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
-	}
-	if k := slices.IndexFunc(list, named); k >= 0 {
-		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
-			list[k].Name).hint("give the graph another name")
-	}
-	return list, nil
-}
-
-func parseAlternatives(data []byte) ([]plan.Alternative, error) {
+// ParseAlternatives reads a CSV file of alternative graphs: a row for each relationship that is other than in the store. Rows with
+// one scenario make one graph.
+func ParseAlternatives(data []byte) ([]Alternative, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	r.FieldsPerRecord, r.TrimLeadingSpace = len(alternativeColumns), true
 	header, err := r.Read()
@@ -58,7 +33,7 @@ func parseAlternatives(data []byte) ([]plan.Alternative, error) {
 			return nil, fmt.Errorf("there is no column %s in the first line", name)
 		}
 	}
-	var list []plan.Alternative
+	var list []Alternative
 	given := make(map[[3]string]bool) // scenario and both ends, in either order
 	index := make(map[string]int)
 	for {
@@ -73,7 +48,7 @@ func parseAlternatives(data []byte) ([]plan.Alternative, error) {
 		k, known := index[name]
 		if !known {
 			k = len(list)
-			index[name], list = k, append(list, plan.Alternative{Name: name})
+			index[name], list = k, append(list, Alternative{Name: name})
 		}
 		line, _ := r.FieldPos(0)
 		pair := [3]string{name, min(row[at[1]], row[at[2]]), max(row[at[1]], row[at[2]])}
@@ -90,7 +65,7 @@ func parseAlternatives(data []byte) ([]plan.Alternative, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is no scenario in it")
 	}
-	return list, plan.CheckAlternatives(list)
+	return list, CheckAlternatives(list)
 }
 
 // inCSV says what is wrong with a file without repeating it.
