@@ -67,19 +67,16 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	rep, err := a.readBack(ctx, s, own, recorded(own))
-	if errors.Is(err, errReplaced) {
-		told, missing := toldReport(ctx, s, runID)
-		if missing != nil || told.NodeValues == nil {
-			return a.reportTold(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
-		}
-		rep, err = a.readBack(ctx, s, own, told)
-	}
+	rep, err := toldReport(ctx, s, runID)
 	if err != nil {
 		return err
 	}
-	if told, err := toldReport(ctx, s, runID); err == nil { // what no property holds
-		rep.Curve, rep.SuspectSensors, rep.SensorFaultyPrior = told.Curve, told.SuspectSensors, told.SensorFaultyPrior
+	err = a.readBack(ctx, s, own, rep)
+	if errors.Is(err, errReplaced) {
+		return a.reportTold(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
+	}
+	if err != nil {
+		return err
 	}
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }
@@ -144,7 +141,7 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 	} else {
 		var own connector.Run
 		if own, err = a.finishedRun(ctx, s, rep.RunID); err == nil {
-			rep, err = a.readBack(ctx, s, own, rep)
+			err = a.readBack(ctx, s, own, rep)
 		}
 	}
 	if err != nil {

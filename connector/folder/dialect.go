@@ -52,9 +52,10 @@ func (c *CSV) Columns() (nodes, relationships []string, err error) {
 // returns the errors of [CSV.Columns].
 func (c *CSV) Properties(context.Context) ([]string, error) {
 	nodes, relationships, err := c.Columns()
-	names := slices.DeleteFunc(slices.Concat(nodes, relationships), func(name string) bool {
-		return slices.Contains([]string{labelsColumn, sourceColumn, targetColumn, typeColumn}, name)
-	})
+	ends := []string{sourceColumn, targetColumn, typeColumn} // of relationships; a node may have properties of these names
+	names := slices.Concat(
+		slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn }),
+		slices.DeleteFunc(relationships, func(name string) bool { return slices.Contains(ends, name) }))
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
