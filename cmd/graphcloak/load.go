@@ -144,3 +144,29 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	numbers := advice.PrivateCandidates(schema, given, report.WrittenNames(a.config.Write.PropertyPrefix))
 	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
 }
+
+// given is what settings say already.
+func (a *app) given() advice.Choice {
+	c := a.config
+	choice := advice.Choice{
+		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
+		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
+		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
+		Caption: c.Report.Caption,
+	}
+	if c.Privacy.Metric != "hops" {
+		choice.Length = c.Privacy.Metric
+	}
+	return choice
+}
+
+// notices passes on what a store left out.
+func (a *app) notices(s graphStore) {
+	list := s.Notices()
+	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
+		list = append(list, u.Unused()...)
+	}
+	for _, n := range list {
+		a.note("Note: %s", n)
+	}
+}

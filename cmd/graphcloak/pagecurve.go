@@ -24,7 +24,7 @@ const (
 )
 
 // curveSteps are the points of a page's curve as multiples of the run's own ε, the ones
-// that tell most first: time may end before they do.
+// that show most first: time may end before they do.
 var curveSteps = []float64{1, 0.5, 2, 0.25, 4, 0.7, 1.4, 0.125}
 
 // keepCurve adds the curve to the report of a run, for the pages that are made of what the

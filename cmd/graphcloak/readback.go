@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -249,3 +250,6 @@ func (a *app) attach(ctx context.Context, s graphStore, rep *report.Report, rows
 	}
 	return complete(ctx, s, rep, nodes)
 }
+
+// errReplaced says that the values of a run are no longer on the nodes.
+var errReplaced = errors.New("its values are not on the nodes of this graph any more, or not on all of them")

@@ -145,7 +145,7 @@ const shortRunID = 13
 // shortID is the beginning of a run's id, where that names it alone. An id that the program
 // cannot have written is shown as it is.
 func shortID(id string, among []jobs.Run) string {
-	if _, err := stagedPath(id); err != nil || len(id) <= shortRunID {
+	if !isRunID(id) || len(id) <= shortRunID {
 		return id
 	}
 	short := id[:shortRunID]
@@ -168,7 +168,7 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 // doubts says what the verdicts in a list mean.
 func doubts(runs []jobs.Run) (lines []string) {
 	for _, v := range []struct{ verdict, means string }{
-		{report.Misfit, "the measurements do not fit the model, and the community is no answer"},
+		{report.Misfit, "the measurements do not fit the model, and the community is not an answer"},
 		{report.Perhaps, "the community stands out, and the source is more likely in another"},
 		{report.Undecided, "no community stands out; the one here is only the likeliest"},
 	} {
@@ -223,7 +223,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 func checkRunQuery(q *jobs.RunQuery, status string) error {
 	q.Status = jobs.Status(strings.ToUpper(status))
 	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
-		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %v", jobs.Statuses())
+		return fail(exitUsage, "--status %q is not a valid status of a run", status).hint("give one of %v", jobs.Statuses())
 	}
 	if q.Limit < 0 {
 		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")

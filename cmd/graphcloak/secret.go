@@ -11,8 +11,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"golang.org/x/term"
+
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // maxSecret bounds what is read as a password, in bytes.
@@ -58,11 +59,6 @@ func (a *app) passwordFile(path string) (string, error) {
 		a.note("%s", sharedWarning(path, disk.Shared(info)))
 	}
 	return firstLine(f)
-}
-
-// sharedWarning says what to do about a secret file that others can use.
-func sharedWarning(path, shared string) string {
-	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
 }
 
 // firstLine reads a line without its end. A password may start or end in spaces.

@@ -222,7 +222,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--listen", ":0"}, exitUsage, "there is no token"},
 		{[]string{"--listen", "0.0.0.0:0", "--token-file", token}, exitUsage, "nothing is encrypted"},
 		{[]string{"--token-file", open}, exitValidation, "others can read it"},
-		{[]string{"--token-file", short}, exitValidation, "no token"},
+		{[]string{"--token-file", short}, exitValidation, "not a valid token"},
 		{[]string{"--token-file", filepath.Join(dir, "none")}, exitNotFound, "none"},
 		{[]string{"--tls-key", token}, exitUsage, "--tls-certificate"},
 		{[]string{"--tls-key", token, "--tls-certificate", token}, exitValidation, "certificate"},

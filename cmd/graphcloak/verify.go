@@ -64,8 +64,8 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	p := r.Plan()
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
-		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon,
-			p.Delta, p.Calibration)},
+		{"noise", fmt.Sprintf("μ = %.6g, sufficient for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated",
+			p.Mu, p.Epsilon, p.Delta, p.Calibration)},
 		{"cost", fmt.Sprintf("ρ = %.6g", p.Cost().Rho())},
 		{"lattice", fmt.Sprintf("%d values, each a multiple of its lattice constant", len(p.Sensors))},
 	}
