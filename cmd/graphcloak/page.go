@@ -92,7 +92,7 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	}
 	v.NoCurve = "Private values alone do not hold the plan of their release, from which it is simulated."
 	if a.simulate != nil {
-		if rep.Curve, v.NoCurve, err = a.simulate(ctx); err != nil {
+		if v.NoCurve, err = a.simulate(ctx, rep); err != nil {
 			return term.Section{}, err
 		}
 	}
