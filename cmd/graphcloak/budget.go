@@ -30,16 +30,7 @@ func newBudgetCommand(app *app) *cobra.Command {
 
 // budget gives a command the ledger of the store that it names.
 func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx := cmd.Context()
-		s, err := a.openReading(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return run(ctx, s.Ledger())
-	}
-	return a.withSettings(cmd, nil, storeGroups...)
+	return a.onStore(cmd, func(ctx context.Context, s graphStore, _ []string) error { return run(ctx, s.Ledger()) })
 }
 
 // refuseUnknown refuses scopes without a history: a name that is mistyped limits nothing.

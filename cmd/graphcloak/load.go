@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
@@ -169,4 +171,18 @@ func (a *app) notices(s graphStore) {
 	for _, n := range list {
 		a.note("Note: %s", n)
 	}
+}
+
+// onStore gives a command about runs the store.
+func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		s, err := a.openReading(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close(context.WithoutCancel(ctx))
+		return do(ctx, s, args)
+	}
+	return a.withSettings(cmd, nil, storeGroups...)
 }
