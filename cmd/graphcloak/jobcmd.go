@@ -108,15 +108,11 @@ func findJob(ctx context.Context, e *jobs.Engine, name string) (jobs.Job, error)
 		}
 		names = append(names, j.Name)
 	}
-	return jobs.Job{}, noJob(name, suggest.Nearest(name, names))
-}
-
-func noJob(name, near string) error {
-	f := fail(exitNotFound, "there is no job %q", name).about("job", name)
-	if near != "" {
-		return f.hint("did you mean %s?", near)
+	f := fail(exitNotFound, "there is no job %q", name).about("job", name).hint("`graphcloak job list` shows them all")
+	if near := suggest.Nearest(name, names); near != "" {
+		f = f.hint("did you mean %s?", near)
 	}
-	return f.hint("`graphcloak job list` shows them all")
+	return jobs.Job{}, f
 }
 
 func newJobShowCommand(app *app) *cobra.Command {
