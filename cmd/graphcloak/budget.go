@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -31,44 +30,7 @@ func newBudgetCommand(app *app) *cobra.Command {
 
 // budget gives a command the ledger of the store that it names.
 func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx := cmd.Context()
-		s, err := a.openReading(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return run(ctx, s.Ledger())
-	}
-	return a.withSettings(cmd, nil, storeGroups...)
-}
-
-// noteNewScope says, before anything is spent, that a scope is new: it has no cap.
-func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
-	paying, err := privacy.Paying(ctx, l, scope)
-	if err != nil || paying.Entries > 0 {
-		return err
-	}
-	a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)
-	return nil
-}
-
-// announceFirst lets a run that is about to spend tell of its scope, and of releases that
-// were not finished elsewhere, again apart: once nothing is left that would refuse it.
-func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
-	keep, scope := job.Keep, run.Scope(job.Signal)
-	job.Keep = func(k *run.Kept) error {
-		if k.Attempt == nil {
-			return keep(k)
-		}
-		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
-			return err
-		}
-		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
-			return err
-		}
-		return keep(k)
-	}
+	return a.onStore(cmd, func(ctx context.Context, s graphStore, _ []string) error { return run(ctx, s.Ledger()) })
 }
 
 // refuseUnknown refuses scopes without a history: a name that is mistyped limits nothing.
@@ -109,7 +71,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if per != "" {
 			window, err := config.ParseSpan(per)
 			if err != nil {
-				return fail(exitUsage, "--per %q is no span of time, want %w", per, err)
+				return fail(exitUsage, "--per %q is not a valid span of time, want %w", per, err)
 			}
 			limit.PerSeconds = int64(time.Duration(window) / time.Second)
 		}
@@ -390,7 +352,7 @@ func parseHeads(kept []string) ([]privacy.Digest, error) {
 	heads := make([]privacy.Digest, len(kept))
 	for i, text := range kept {
 		if err := heads[i].UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
-			return nil, fail(exitUsage, "--contains %q is no head: %w", text,
+			return nil, fail(exitUsage, "--contains %q is not a valid head: %w", text,
 				err).hint("give the 64 hexadecimal digits of `graphcloak budget head`, or of ledgerHead in a report")
 		}
 	}
@@ -450,48 +412,4 @@ func newBudgetReconcileCommand(app *app) *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&other, "other-data", false, "forget a ledger that is gone with its data; other data are in its place")
 	return cmd
-}
-
-// marks are what this machine has seen of ledgers.
-func marks() (highwater.Folder, error) {
-	dir, err := stateDir("ledgers")
-	return highwater.Folder(dir), err
-}
-
-// watchLedger holds a ledger against what this machine has seen of it.
-func (a *app) watchLedger(l privacy.Ledger) (privacy.Ledger, error) {
-	seen, err := marks()
-	if err != nil {
-		return nil, err
-	}
-	return privacy.Watch(l, seen, func(err error) {
-		a.warn("the ledger was written, and its high-water mark was not: %v", err)
-	}), nil
-}
-
-// payingBalance is the balance that pays for the data of a scope.
-func payingBalance(ctx context.Context, l privacy.Ledger, scope string, delta float64) (privacy.Balance, error) {
-	paying, err := privacy.Paying(ctx, l, scope)
-	if err != nil {
-		return privacy.Balance{}, err
-	}
-	list, err := privacy.Balances(ctx, l, []string{paying.Scope}, delta)
-	if err != nil {
-		return privacy.Balance{}, err
-	}
-	return list[0], nil
-}
-
-// explain adds to an error of a scope without a cap what limits it.
-func explain(job graphcloak.Job, err error) error {
-	if !errors.Is(err, run.ErrNoCap) {
-		return err
-	}
-	return fail(exitBudget, "%w", err).hint("%s", limitFirst(run.Scope(job.Signal)))
-}
-
-// limitFirst is the command that gives a scope its cap.
-func limitFirst(scope string) string {
-	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same "+
-		"--from or --uri", quoteShell(scope))
 }

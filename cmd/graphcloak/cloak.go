@@ -3,9 +3,6 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -79,19 +76,4 @@ func sensorKey(p sensor.Package, path string) (*privacy.SensorKey, error) {
 		return nil, asRefusal(err)
 	}
 	return privacy.NewSensorKey(secret)
-}
-
-// asRefusal gives an error of a sensor, a plan or a key the exit code of a refusal.
-// Errors of files, interrupts and package sentinels keep their own.
-func asRefusal(err error) error {
-	if errors.Is(err, privacy.ErrExhausted) {
-		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
-	}
-	if err == nil || exitCode(err) != exitInternal {
-		return err
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err
-	}
-	return fail(exitValidation, "%w", err)
 }

@@ -60,14 +60,14 @@ func TestColumnarFiles(t *testing.T) {
 	}
 }
 
-// runCommand runs the command in this process and returns standard output.
+// runCommand runs the command and returns standard output.
 func runCommand(t *testing.T, args ...string) []byte {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
-		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, &stderr)
+	code, stdout, stderr := called(t, args...)
+	if code != 0 {
+		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
 	}
-	return stdout.Bytes()
+	return []byte(stdout)
 }
 
 func readParquet(t *testing.T, data []byte) (types string, rows [][]string) {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -42,19 +41,6 @@ func newConfigViewCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, nil, config.Groups()[:len(config.Groups())-1]...)
 	cmd.Flags().BoolVar(&origins, "origins", false, "say where each value came from")
 	return cmd
-}
-
-// settingText keeps a list on one line and an unset value empty.
-func settingText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case []string:
-		if len(v) == 0 {
-			return ""
-		}
-	}
-	return fmt.Sprint(v)
 }
 
 func newConfigValidateCommand(app *app) *cobra.Command {

@@ -168,12 +168,12 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	for _, c := range rep.Communities {
 		name[c.CommunityID] = c.Name
 	}
-	var told []string
+	var places []string
 	for v, x := range source {
 		if x > 0 {
 			t.Nodes = append(t.Nodes, v)
 			t.Right = t.Right || nodes.Community[v] == rep.Communities[0].CommunityID
-			told = append(told, fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]))
+			places = append(places, fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]))
 		}
 	}
 	verdict := "The likeliest community is another: a run at these settings is wrong now and then."
@@ -183,7 +183,7 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	case t.Right:
 		verdict = "The likeliest community is the right one."
 	}
-	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(told, "; at "), verdict)
+	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(places, "; at "), verdict)
 	return t
 }
 
@@ -201,7 +201,7 @@ func demoFolder(source builtin.Folder, dir string) error {
 		return fail(exitConflict, "%s holds the demo of another graph", dir).hint("name another folder with --dir")
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fail(exitConflict, "%s exists and is no demo's folder", dir).hint("name another folder with --dir")
+		return fail(exitConflict, "%s exists and is not the folder of a demo", dir).hint("name another folder with --dir")
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fail(exitConflict, "%s is a file, and a demo needs a folder", dir).hint("name another folder with --dir")

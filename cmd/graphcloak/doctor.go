@@ -123,7 +123,7 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	if passed(checks, "connection") {
 		checks = append(checks, a.examineJobs(ctx)...)
 	}
-	failed := failures(checks)
+	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 	sections := []term.Section{{Items: checkItems(checks)}}
 	if len(made) > 0 {
 		sections = append(sections, term.Section{Text: "Made the constraints on " + strings.Join(made, ", ") + "."})
@@ -137,10 +137,6 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		exit = exitValidation
 	}
 	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
-}
-
-func failures(checks []neo4j.CheckResult) []neo4j.CheckResult {
-	return slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 }
 
 // passed reports whether no check of these names failed.

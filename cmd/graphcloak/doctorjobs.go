@@ -57,7 +57,7 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 // errMissed: nobody ran a job when it was due.
 var errMissed = errors.New("the times of a job were missed")
 
-// examineJob tells of a job what its state says.
+// examineJob checks a job by its state.
 func examineJob(j jobs.Job) neo4j.CheckResult {
 	c := neo4j.CheckResult{Name: "job " + term.Visible(j.Name), Detail: term.Visible(j.State.Message)}
 	refused, cautioned := errors.AsType[*failure](j.Caution.Err)

@@ -2,15 +2,6 @@
 
 package main
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/spf13/cobra"
-
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-)
-
 // Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
 // ends a program that broke with 2, and that may be after a spend.
 const (
@@ -106,22 +97,4 @@ func codeName(exit int) string {
 		}
 	}
 	return ""
-}
-
-// newExitCodesTopic is a page of the help; there is nothing to run.
-func newExitCodesTopic(app *app) *cobra.Command {
-	topic := &cobra.Command{Use: "exit-codes", Short: "What each exit code means, and whether to run again"}
-	var b strings.Builder
-	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
-	for _, m := range exitMeanings() {
-		const indent = "      "
-		text := term.Wrap(indent+m.meaning, min(app.width, term.ProseWidth))
-		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
-		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			text = append(text, term.Wrap(indent+line, min(app.width, term.ProseWidth))...)
-		}
-		b.WriteString(strings.Join(text, "\n") + "\n")
-	}
-	topic.Long = strings.TrimSuffix(b.String(), "\n")
-	return topic
 }

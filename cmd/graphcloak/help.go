@@ -23,6 +23,9 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if about == "" {
 		about = cmd.Short
 	}
+	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
+		about = inShort(about)
+	}
 	fmt.Fprintf(w, "%s", term.Reflow(about, min(a.width, term.ProseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
@@ -44,36 +47,76 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		}
 	} else {
 		if few := common(cmd, topics); len(few) > 0 {
-			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp)
+			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp(cmd))
 		}
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
 }
 
-// briefs are the flags that most calls need.
-var briefs = []string{
-	"from", "uri", "username", "node-labels", "relationship-types", "node-key", "source-property", "measurement-property", "tau",
-	"epsilon", "delta", "community-property", "mode", "dry-run", "report", "format", "output", "verbose",
+// shortAbout is the length of what a short help says of a command, in bytes.
+const shortAbout = 560
+
+// inShort keeps the first whole sentences of a text.
+func inShort(text string) string {
+	if len(text) <= shortAbout {
+		return text
+	}
+	flat := strings.ReplaceAll(text[:shortAbout], "\n", " ")
+	if end := strings.LastIndex(flat, ". "); end >= 0 {
+		return text[:end+1]
+	}
+	return text
+}
+
+// brief is a common flag as a short help shows it, on one line.
+type brief struct{ flag, value, usage string }
+
+// briefs are the flags that most calls need; --help-all has all.
+var briefs = []brief{
+	{"from", "SOURCE", "neo4j, folder:DIR, example:NAME, …"},
+	{"uri", "URI", "address of the server, or NEO4J_URI"},
+	{"username", "NAME", "user name, or NEO4J_USERNAME"},
+	{"node-labels", "LABELS", "nodes with any of these labels"},
+	{"relationship-types", "TYPES", "relationships of any of these types"},
+	{"node-key", "NAME", "property that names a node for good"},
+	{"source-property", "NAME", "where something started, in [0, 1]; private"},
+	{"measurement-property", "NAME", "or what sensors read; private"},
+	{"tau", "NUMBER", "diffusion time τ"},
+	{"epsilon", "NUMBER", "privacy loss ε of one release"},
+	{"delta", "NUMBER", "failure probability δ"},
+	{"community-property", "NAME", "property with the community, else detected"},
+	{"mode", "MODE", "stream, stats, write, estimate"},
+	{"dry-run", "", "what would be written and spent, and stop"},
+	{"report", "FILE", "the report with its map, as one HTML page"},
+	{"format", "FORMAT", "table, json, ndjson, csv or parquet"},
+	{"output", "FILE", "write the result to this file"},
+	{"verbose", "", "all numbers, and the guarantee in words"},
 }
 
 // ofJobs are the common flags of commands about jobs, whose settings are their own.
 var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
 
-// common returns the flags that a short help shows: the command's own and the common ones.
+func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
+	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
+	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
+	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
+		return brief{}, false
+	}
+	return briefs[i], true
+}
+
+// common returns the flags that a short help shows: the command's own and the common
+// ones.
 func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	var few []*pflag.Flag
 	if !cmd.HasParent() || cmd.HasSubCommands() && cmd.Flags().Lookup("format") == nil {
 		return nil
 	}
-	brief := briefs
-	if cmd.Name() == "serve" || cmd.Parent().Name() == "job" {
-		brief = ofJobs
-	}
 	for _, t := range topics {
 		for _, f := range t.Flags {
 			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help"
-			if own || f.Annotations != nil && slices.Contains(brief, f.Name) {
+			if _, ok := briefOf(cmd, f); own || ok {
 				few = append(few, f)
 			}
 		}
@@ -81,14 +124,20 @@ func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	return few
 }
 
-// briefFlagHelp is [flagHelp] up to the first mark of its sentence.
-func briefFlagHelp(f *pflag.Flag) (name, usage string) {
-	name, usage = flagHelp(f)
-	usage = strings.TrimSuffix(usage, defaultOf(f))
-	for _, mark := range []string{"; ", ": ", ", "} {
-		usage, _, _ = strings.Cut(usage, mark)
+// briefFlagHelp is [flagHelp] in short, with the default.
+func briefFlagHelp(cmd *cobra.Command) func(f *pflag.Flag) (name, usage string) {
+	return func(f *pflag.Flag) (name, usage string) {
+		b, ok := briefOf(cmd, f)
+		if !ok {
+			name, usage = flagHelp(f)
+			for _, mark := range []string{"; ", ": ", ", "} {
+				usage, _, _ = strings.Cut(usage, mark)
+			}
+			return name, usage
+		}
+		name = strings.TrimRight(flagName(f)+" "+b.value, " ")
+		return name, b.usage + defaultOf(f)
 	}
-	return name, usage + defaultOf(f)
 }
 
 // Columns of a flag's name with its value in help, and where a name without a letter
@@ -133,7 +182,7 @@ func flagName(f *pflag.Flag) string {
 	return strings.Repeat(" ", flagIndent) + "--" + f.Name
 }
 
-// defaultOf tells a default that is a choice.
+// defaultOf is a default that is a choice.
 func defaultOf(f *pflag.Flag) string {
 	if slices.Contains([]string{"", "false", "0", "0s", "[]", "neo4j://localhost:7687"}, f.DefValue) {
 		return ""
@@ -180,3 +229,23 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 		}
 	}
 }
+
+// newExitCodesTopic is a page of the help; there is nothing to run.
+func newExitCodesTopic(app *app) *cobra.Command {
+	topic := &cobra.Command{Use: "exit-codes", Short: "What each exit code means, and whether to run again"}
+	var b strings.Builder
+	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
+	for _, m := range exitMeanings() {
+		const indent = "      "
+		text := term.Wrap(indent+m.meaning, min(app.width, term.ProseWidth))
+		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
+		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
+			text = append(text, term.Wrap(indent+line, min(app.width, term.ProseWidth))...)
+		}
+		b.WriteString(strings.Join(text, "\n") + "\n")
+	}
+	topic.Long = strings.TrimSuffix(b.String(), "\n")
+	return topic
+}
+
+const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"

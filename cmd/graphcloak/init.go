@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -22,9 +21,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
-
-// settingsFile is where init writes unless told otherwise.
-const settingsFile = "graphcloak.yaml"
 
 func newInitCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
@@ -150,19 +146,6 @@ func nameable(s connector.Schema) connector.Schema {
 	return connector.Schema{Labels: clean(s.Labels), Types: clean(s.Types), Cut: s.Cut}
 }
 
-// fewNames shows the first of some names.
-func fewNames(names []string) string {
-	const most = 8
-	if len(names) == 0 {
-		return "none"
-	}
-	text := strings.Join(quoted(names[:min(most, len(names))]), ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // checkPrivate refuses a private property that the store does not have, or that holds no
 // numbers, by what the schema says of it.
 func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, property string) error {
@@ -191,21 +174,6 @@ func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, pr
 	return nil
 }
 
-// given is what settings say already.
-func (a *app) given() advice.Choice {
-	c := a.config
-	choice := advice.Choice{
-		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
-		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
-		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
-		Caption: c.Report.Caption,
-	}
-	if c.Privacy.Metric != "hops" {
-		choice.Length = c.Privacy.Metric
-	}
-	return choice
-}
-
 // flagsOf are the flags that make a choice, with their texts.
 func flagsOf(c advice.Choice) map[string][]string {
 	flags := map[string][]string{"node-labels": quoted(c.NodeLabels), "relationship-types": quoted(c.RelationshipTypes)}
@@ -219,18 +187,6 @@ func flagsOf(c advice.Choice) map[string][]string {
 		}
 	}
 	return flags
-}
-
-// quoted are names as a flag takes them, which reads commas as separators.
-func quoted(names []string) (texts []string) {
-	for _, name := range names {
-		var b strings.Builder
-		w := csv.NewWriter(&b)
-		_ = w.Write([]string{name}) // a builder takes everything
-		w.Flush()
-		texts = append(texts, strings.TrimSuffix(b.String(), "\n"))
-	}
-	return texts
 }
 
 // adopt resolves the settings again, with flags that were not given.
@@ -269,7 +225,7 @@ func (a *app) decided(f *pflag.Flag) bool {
 	return false
 }
 
-// tryOut reads the graph of the choice and warns of what will disappoint. It chooses what only the graph can tell: α for its
+// tryOut reads the graph of the choice and warns of what will disappoint. It chooses what only the graph shows: α for its
 // lengths, and to add up the weights of parallel relationships.
 func (a *app) tryOut(cmd *cobra.Command, s graphStore) (*graphcloak.Model, error) {
 	ctx := cmd.Context()
@@ -345,5 +301,5 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 			Rows: term.Rows(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} }),
 		},
 		term.Section{Text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
-		term.Section{Title: "Next: what it would tell and cost, and then the run, which spends", Text: strings.Join(next, "\n")})
+		term.Section{Title: "Next: what it would find and cost, and then the run, which spends", Text: strings.Join(next, "\n")})
 }

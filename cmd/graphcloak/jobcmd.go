@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,9 +28,6 @@ var jobGroups = append([]config.Group{
 	config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution,
 	config.GroupServer,
 }, ownGroups...)
-
-// jobDefaults are those of every command that runs jobs.
-var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
 
 // instance names this process for people.
 func instance() string {
@@ -80,14 +75,6 @@ func jobRow(s jobs.Summary) []any {
 	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
 }
 
-// timeText is RFC 3339 in UTC, "" where there is no time.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
 func newJobListCommand(app *app) *cobra.Command {
 	return app.onJobs(&cobra.Command{
 		Use:   "list",
@@ -121,15 +108,11 @@ func findJob(ctx context.Context, e *jobs.Engine, name string) (jobs.Job, error)
 		}
 		names = append(names, j.Name)
 	}
-	return jobs.Job{}, noJob(name, suggest.Nearest(name, names))
-}
-
-func noJob(name, near string) error {
-	f := fail(exitNotFound, "there is no job %q", name).about("job", name)
-	if near != "" {
-		return f.hint("did you mean %s?", near)
+	f := fail(exitNotFound, "there is no job %q", name).about("job", name).hint("`graphcloak job list` shows them all")
+	if near := suggest.Nearest(name, names); near != "" {
+		f = f.hint("did you mean %s?", near)
 	}
-	return f.hint("`graphcloak job list` shows them all")
+	return jobs.Job{}, f
 }
 
 func newJobShowCommand(app *app) *cobra.Command {
@@ -249,29 +232,11 @@ func newJobCancelCommand(app *app) *cobra.Command {
 				return err
 			}
 			return fail(exitNotFound, "job %q has no run under way", name).about("job",
-				name).hint("`graphcloak job show %s` tells how its last runs ended", name)
+				name).hint("`graphcloak job show %s` says how its last runs ended", name)
 		}
 		if err != nil {
 			return err
 		}
 		return app.render(tick, term.Section{Text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
 	})
-}
-
-// checkFiled refuses a job in the store whose author would have more than its server says:
-// what it names is read or written with the server's rights, not its author's.
-func checkFiled(job, server *config.Config) error {
-	if len(server.Server.FiledJobs) == 0 {
-		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that "+
-			"they may name")
-	}
-	for _, name := range job.Named() {
-		if !slices.Contains(server.Server.FiledJobs, name) {
-			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
-		}
-	}
-	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
-		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
-	}
-	return nil
 }

@@ -114,7 +114,7 @@ func needDrawnID(r privacy.Randomness, who string) error {
 	if r != privacy.EscrowRandomness {
 		return nil
 	}
-	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too tells which "+
+	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too shows which "+
 		"readings are equal", who).
 		hint("take --randomness system, or let `graphcloak run` and `graphcloak release` draw an id")
 }

@@ -17,11 +17,6 @@ func main() {
 	os.Exit(code)
 }
 
-// signalError is the cause of a context that a signal cancelled.
-type signalError struct{ signal syscall.Signal }
-
-func (e signalError) Error() string { return "stopped by signal: " + e.signal.String() }
-
 // withSignals cancels the context at the first SIGINT or SIGTERM. The second
 // finds the default disposition again and kills the process.
 func withSignals(parent context.Context) (context.Context, func()) {

@@ -90,9 +90,9 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return term.Section{}, err
 	}
-	v.NoCurve = "Private values alone do not tell the plan of their release, from which it is simulated."
+	v.NoCurve = "Private values alone do not hold the plan of their release, from which it is simulated."
 	if a.simulate != nil {
-		if rep.Curve, v.NoCurve, err = a.simulate(ctx); err != nil {
+		if v.NoCurve, err = a.simulate(ctx, rep); err != nil {
 			return term.Section{}, err
 		}
 	}
@@ -153,7 +153,7 @@ func flagText(v any) string {
 	return settingText(v)
 }
 
-// repeatedRun repeats a run that a report tells of: by the settings that it holds, else by
+// repeatedRun repeats a run of a report: by the settings that it holds, else by
 // those at hand and the numbers of its record.
 func (a *app) repeatedRun(rep *report.Report) string {
 	if rep.Configuration != nil {
@@ -184,13 +184,6 @@ func memberQueries(rep *report.Report, prefix string) []page.Query {
 	}}
 }
 
-// quoteShell quotes a word for a POSIX shell where it needs it.
-func quoteShell(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+// noCurveKept is why the page of an earlier run may have no curve.
+const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
+	"costs nothing."

@@ -4,18 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
-	"github.com/graphcloak/graphcloak/plan"
 )
 
 func newPlanCommand(app *app) *cobra.Command {
@@ -103,71 +97,4 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 		a.note("Note: %s", uniformReason(p))
 	}
 	return a.showPlan(p, accuracy)
-}
-
-// maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
-// each sensor.
-const maxFile = 1 << 30
-
-// readPlan reads a plan file. Its queries are agreed to where the settings hold them.
-func (a *app) readPlan(path string, p *graphcloak.Plan) error {
-	if err := readJSON(path, "plan", p); err != nil {
-		return err
-	}
-	a.agreeQueries(&p.Model)
-	return nil
-}
-
-// readRelease reads a release file as readPlan does.
-func (a *app) readRelease(path string, r *graphcloak.Release) error {
-	if err := readJSON(path, "release", r); err != nil {
-		return err
-	}
-	a.agreeQueries(&r.Model)
-	return nil
-}
-
-// agreeQueries lets the queries of a file run that the user gives as well. The file settles what is read.
-func (a *app) agreeQueries(s *graphcloak.Settings) {
-	a.chosenByFile.Store(true)
-	s.Agree(a.config.Projection.NodeQuery, a.config.Projection.RelationshipQuery)
-}
-
-// readJSON reads a file of ours.
-func readJSON(path, what string, v any) error {
-	data, err := disk.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, "%s: %w", what, err).hint("`graphcloak %s -o FILE` makes one", what)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if err := strictjson.Unmarshal(data, v); err != nil {
-		return fail(exitValidation, "%s %s: %w", what, path, err)
-	}
-	return nil
-}
-
-// maxAlternativesFile bounds a file of alternative graphs in bytes.
-const maxAlternativesFile = 16 << 20
-
-// alternativesHint says what such a file is.
-const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that " +
-	"scenario; weight 0 takes it away"
-
-// readAlternatives reads a file of alternative graphs.
-func readAlternatives(path string) ([]plan.Alternative, error) {
-	data, err := disk.Read(path, maxAlternativesFile)
-	if err != nil {
-		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
-	}
-	list, err := plan.ParseAlternatives(data)
-	if err != nil {
-		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
-	}
-	if k := slices.IndexFunc(list, named); k >= 0 {
-		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
-			list[k].Name).hint("give the graph another name")
-	}
-	return list, nil
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -112,3 +113,6 @@ func (a *app) attach(ctx context.Context, s graphStore, rep *report.Report, rows
 	rep.SetNodes(nodes)
 	return nil
 }
+
+// errReplaced says that the values of a run are no longer on the nodes.
+var errReplaced = errors.New("its values are not on the nodes of this graph any more, or not on all of them")

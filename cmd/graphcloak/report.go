@@ -31,7 +31,8 @@ func newReportCommand(app *app) *cobra.Command {
 			"costs no privacy. A run is taken from its store, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
-			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
+			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
+			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,19 +62,19 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
-		return a.reportTold(ctx, s, runID, err,
+		return a.reportKept(ctx, s, runID, err,
 			"The run wrote no values to the nodes, so there is no map: mode write does.")
 	}
 	if err != nil {
 		return err
 	}
-	rep, err := toldReport(ctx, s, runID)
+	rep, err := keptReport(ctx, s, runID)
 	if err != nil {
 		return err
 	}
 	err = a.readBack(ctx, s, own, rep)
 	if errors.Is(err, errReplaced) {
-		return a.reportTold(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
+		return a.reportKept(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
 	}
 	if err != nil {
 		return err
@@ -81,9 +82,9 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }
 
-// reportTold writes the page of a run that has no values on the nodes, from the report in the
+// reportKept writes the page of a run that has no values on the nodes, from the report in the
 // history; without one it returns missing, or what became of the run. noMap says why it has no map.
-func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing error, noMap string) error {
+func (a *app) reportKept(ctx context.Context, s graphStore, runID string, missing error, noMap string) error {
 	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
@@ -96,7 +97,7 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it",
 			runID).about("run", runID)
 	}
-	rep, err := toldReport(ctx, s, runID)
+	rep, err := keptReport(ctx, s, runID)
 	if err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 	return a.leaveView(v, a.config.Write.PropertyPrefix)
 }
 
-// toldReport is the report of a run in the history, or a [jobs.ErrNoJob].
-func toldReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+// keptReport is the report of a run in the history, or a [jobs.ErrNoJob].
+func keptReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
 	r, err := s.History().GetRun(ctx, id)
 	if err != nil {
 		return nil, err
@@ -149,10 +150,6 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 	}
 	return a.leavePage(ctx, s, rep, a.config.Write.PropertyPrefix)
 }
-
-// noCurveKept is why the page of an earlier run may have no curve.
-const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
-	"costs nothing."
 
 // leavePage writes the page and says where it is; s is nil where no store is at hand.
 func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
@@ -215,10 +212,10 @@ func readReport(path string) (*report.Report, []report.Node, error) {
 	}
 	var f reportJSON
 	if err := strictjson.Unmarshal(data, &f); err != nil {
-		return nil, nil, fail(exitValidation, "%s is no report: %w", path, err).hint("give the JSON of run, recover or demo")
+		return nil, nil, fail(exitValidation, "%s is not a valid report: %w", path, err).hint("give the JSON of run, recover or demo")
 	}
 	if f.SchemaVersion != term.SchemaVersion || f.Answer == "" {
-		return nil, nil, fail(exitValidation, "%s is no report of this version", path).hint("give the JSON of run, recover or demo")
+		return nil, nil, fail(exitValidation, "%s is not a report of this version", path).hint("give the JSON of run, recover or demo")
 	}
 	return &f.Report, f.Rows, nil
 }
@@ -243,6 +240,3 @@ func (a *app) finishedRun(ctx context.Context, s graphStore, runID string) (conn
 	}
 	return own, nil
 }
-
-// errReplaced says that the values of a run are no longer on the nodes.
-var errReplaced = errors.New("its values are not on the nodes of this graph any more, or not on all of them")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command graphcloak hides exactly where something started on a graph and still
-// tells roughly where.
+// shows roughly where.
 //
 // A command is one file with one constructor, listed in commands.go. [app.withSettings] adds the flags of whole groups of
 // settings, and has app.config ready when RunE starts; [app.render] prints the result in the form that was asked for;
@@ -28,34 +28,11 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Groups of commands in the help of the root.
-const (
-	groupPipeline = "pipeline"
-	groupManage   = "manage"
-)
-
-const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
-
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
-// the grace ends with the process, which stores and ledger survive like a crash.
-const grace = 700 * time.Millisecond
-
 // run is the whole command: it returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp(args, stdin, stdout, stderr)
 	return app.execute(ctx, newRootCommand(app))
 }
-
-// setGrace gives a command more than [grace], which it needs to hand on what it does.
-func (a *app) setGrace(more time.Duration) {
-	a.settling.Lock()
-	defer a.settling.Unlock()
-	a.moreGrace = more + settleGrace
-}
-
-// settleGrace is what a command has to tell the store how its runs ended.
-const settleGrace = 5 * time.Second
 
 func (a *app) grace() time.Duration {
 	a.settling.Lock()
@@ -105,8 +82,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 func newRootCommand(app *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "graphcloak",
-		Short: "Hide exactly where something started on a graph, and still tell roughly where",
-		Long: "GraphCloak hides exactly where something started on a graph and still tells roughly where.\n" +
+		Short: "Hide exactly where something started on a graph, and still show roughly where",
+		Long: "GraphCloak hides exactly where something started on a graph and still shows roughly where.\n" +
 			"It diffuses sources over a graph, adds each sensor's own noise for (ε, δ)-differential privacy,\n" +
 			"and recovers the likely source community. Graphs come from Neo4j, CSV folders or shipped examples.",
 		Example: "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk " +
@@ -140,68 +117,6 @@ func newRootCommand(app *app) *cobra.Command {
 		app.wrapArgs(cmd)
 	}
 	return root
-}
-
-// newGroup makes a command that only holds others, such as `graph import`.
-func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     name,
-		Short:   short,
-		GroupID: groupManage,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(children...)
-	return cmd
-}
-
-// The settings of commands on a store, and of those on a model of its graph.
-var (
-	storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
-	modelGroups = append(slices.Clone(storeGroups), config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
-		config.GroupSensors, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)
-)
-
-// withSettings gives a command the flags of some groups. The defaults, by key,
-// are the command's own.
-func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, groups ...config.Group) *cobra.Command {
-	cmd.Flags().SortFlags = false
-	config.AddFlags(cmd.Flags(), defaults, groups...)
-	a.defaults[cmd] = defaults
-	completeValues(cmd, groups)
-	return cmd
-}
-
-// completeValues lets a shell complete the words that a flag takes. The command
-// `completion` itself is cobra's.
-func completeValues(cmd *cobra.Command, groups []config.Group) {
-	for _, s := range config.Settings() {
-		if s.Values == nil || !slices.Contains(groups, s.Group) {
-			continue
-		}
-		complete := cobra.FixedCompletions(s.Values, cobra.ShellCompDirectiveNoFileComp)
-		if err := cmd.RegisterFlagCompletionFunc(s.Flag, complete); err != nil {
-			panic(err) // the flag was added from the same table
-		}
-	}
-}
-
-// unknownCommand refuses words that are no subcommand, with the likely one.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fail(exitUsage, "unknown command %q for %q", args[0], cmd.CommandPath())
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	if near := suggest.Nearest(args[0], names); near != "" {
-		return err.hint("did you mean `%s %s`?", cmd.CommandPath(), near)
-	}
-	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
 }
 
 // wrapArgs makes usage errors of what cobra finds wrong with arguments. Anyone who asks for
@@ -252,7 +167,7 @@ func (a *app) oneDash(cmd *cobra.Command) error {
 }
 
 // flagError explains a flag that the command does not have. Flags are read before
-// words: where a word is no command either, that is the mistake.
+// words: where a word is not a command either, that is the mistake.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	depth := strings.Count(cmd.CommandPath(), " ")
 	if cmd.HasSubCommands() && len(a.args) > depth && !strings.HasPrefix(a.args[depth], "-") {
@@ -276,7 +191,12 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	if near := suggest.Nearest(name, config.Names(cmd.Flags())); near != "" {
+	names := config.Names(cmd.Flags())
+	near := suggest.Nearest(name, names)
+	if i := slices.IndexFunc(names, func(long string) bool { return strings.HasSuffix(long, "-"+name) }); near == "" && i >= 0 {
+		near = names[i]
+	}
+	if near != "" {
 		return failure.hint("did you mean --%s?", near)
 	}
 	return failure.hint("`%s --help` shows the flags", cmd.CommandPath())

@@ -248,17 +248,6 @@ func (a *app) certified(b report.BPDN) error {
 	return nil
 }
 
-// notices passes on what a store left out.
-func (a *app) notices(s graphStore) {
-	list := s.Notices()
-	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
-		list = append(list, u.Unused()...)
-	}
-	for _, n := range list {
-		a.note("Note: %s", n)
-	}
-}
-
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)

@@ -26,20 +26,6 @@ func newRunsCommand(app *app) *cobra.Command {
 		newRunsListCommand(app), newRunsShowCommand(app), newRunsCompareCommand(app), newRunsPruneCommand(app))
 }
 
-// onStore gives a command about runs the store.
-func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx := cmd.Context()
-		s, err := a.openReading(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return do(ctx, s, args)
-	}
-	return a.withSettings(cmd, nil, storeGroups...)
-}
-
 var runColumns = []string{
 	"startedAt", "runId", "jobName", "status", "mode", "community", "probability", "verdict", "epsilonSpent",
 	"message", "faultySensorCount",
@@ -168,7 +154,7 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 // doubts says what the verdicts in a list mean.
 func doubts(runs []jobs.Run) (lines []string) {
 	for _, v := range []struct{ verdict, means string }{
-		{report.Misfit, "the measurements do not fit the model, and the community is no answer"},
+		{report.Misfit, "the measurements do not fit the model, and the community is not an answer"},
 		{report.Perhaps, "the community stands out, and the source is more likely in another"},
 		{report.Undecided, "no community stands out; the one here is only the likeliest"},
 	} {
@@ -223,7 +209,7 @@ func newRunsListCommand(app *app) *cobra.Command {
 func checkRunQuery(q *jobs.RunQuery, status string) error {
 	q.Status = jobs.Status(strings.ToUpper(status))
 	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
-		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %v", jobs.Statuses())
+		return fail(exitUsage, "--status %q is not a valid status of a run", status).hint("give one of %v", jobs.Statuses())
 	}
 	if q.Limit < 0 {
 		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")
@@ -321,27 +307,20 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	if id, err = idBegunBy(id, all); err != nil {
 		return jobs.Run{}, err
 	}
-	r, err := s.History().GetRun(ctx, id)
-	if err == nil {
-		one := []jobs.Run{r}
-		err = sayHowToGoOn(ctx, s, one)
-		return one[0], err
-	}
-	if !errors.Is(err, jobs.ErrNoJob) {
-		return r, err
-	}
-	var ids []string
-	for _, r := range all {
-		if r.RunID == id { // of the ledger alone
-			return r, nil
+	k := slices.IndexFunc(all, func(r jobs.Run) bool { return r.RunID == id })
+	if k < 0 {
+		f := fail(exitNotFound, "there is no run %q", id).about("run", id).hint("`graphcloak runs list` shows them all")
+		if near := suggest.Nearest(id, begunBy("", all)); near != "" {
+			f = f.hint("did you mean %s?", near)
 		}
-		ids = append(ids, r.RunID)
+		return jobs.Run{}, f
 	}
-	f := fail(exitNotFound, "there is no run %q", id).about("run", id)
-	if near := suggest.Nearest(id, ids); near != "" {
-		return r, f.hint("did you mean %s?", near)
+	kept, err := s.History().GetRun(ctx, id)
+	if errors.Is(err, jobs.ErrNoJob) { // it is of the ledger alone
+		return all[k], nil
 	}
-	return r, f.hint("`graphcloak runs list` shows them all")
+	all[k].Report = kept.Report
+	return all[k], err
 }
 
 func newRunsCompareCommand(app *app) *cobra.Command {

@@ -19,17 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// allScenarios is the value of --scenario that compares them.
-const allScenarios = "all"
-
-func scenarioNames() []string {
-	var names []string
-	for _, s := range study.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return append(names, allScenarios)
-}
-
 // scenarioList is the help on the names.
 func scenarioList() string {
 	var lines []string
@@ -80,9 +69,6 @@ func (e *evaluation) choose(planned []plan.Alternative) ([]study.Scenario, error
 	k := slices.IndexFunc(list, func(s study.Scenario) bool { return s.Name == name })
 	return list[k : k+1], nil
 }
-
-// named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // errScenario refuses what is no name and no file.
 func errScenario(name string, planned []plan.Alternative) error {

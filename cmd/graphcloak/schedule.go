@@ -8,32 +8,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
-
-// scheduled is what a command tells about itself when it ends, however it does: a file of
-// metrics and a monitor that is pinged. Until [app.schedule] it tells nothing.
-type scheduled struct {
-	mu      sync.Mutex // the command may still be at it when it is told that its time is up
-	file    string
-	monitor *ping.Monitor
-	run     metrics.Run
-	account *metrics.Account
-	skipped bool // nothing was to be done
-}
-
-// tellTime bounds what is done to tell, which must not hold a command that was stopped.
-const tellTime = 12 * time.Second
 
 // schedule makes sure, before anything is spent, that the end of the command can be
 // told, and tells its start.
@@ -184,9 +168,6 @@ func (a *app) endStatus(exit int) string {
 	}
 	return metrics.Failure
 }
-
-// scopeOf returns the budget scope of the signal that the settings name.
-func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with

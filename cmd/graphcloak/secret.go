@@ -61,11 +61,6 @@ func (a *app) passwordFile(path string) (string, error) {
 	return firstLine(f)
 }
 
-// sharedWarning says what to do about a secret file that others can use.
-func sharedWarning(path, shared string) string {
-	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
-}
-
 // firstLine reads a line without its end. A password may start or end in spaces.
 func firstLine(r io.Reader) (string, error) {
 	line, err := bufio.NewReader(disk.Limit(r, "the password", maxSecret)).ReadString('\n')

@@ -43,7 +43,7 @@ func sentinels() []sentinel {
 		{jobs.ErrNoJob, exitNotFound, "`graphcloak job list` shows every job"},
 		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
 		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},
-		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` tells how it ended"},
+		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` says how it ended"},
 		{jobs.ErrInvalid, exitConflict, "fix it where it is written: in the settings file, or on its node in the store; `graphcloak job " +
 			"show NAME` shows it"},
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},

@@ -24,10 +24,6 @@ import (
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
-// drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that
-// containers are given to stop.
-const drain = 20 * time.Second
-
 func newServeCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
 		Use:   "serve",
@@ -130,7 +126,7 @@ func (a *app) serverToken() (string, error) {
 		return "", err
 	}
 	if err := serve.CheckToken(token); err != nil {
-		return "", fail(exitValidation, "the first line of %s is no token: %w", path,
+		return "", fail(exitValidation, "the first line of %s is not a valid token: %w", path,
 			err).hint("make one with `openssl rand -hex 32 > %s`", path)
 	}
 	return token, nil

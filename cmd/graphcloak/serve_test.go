@@ -21,28 +21,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 )
-
-// voice gathers what a command says while it runs.
-type voice struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (v *voice) Write(p []byte) (int, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.text.Write(p)
-}
-
-func (v *voice) String() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.text.String()
-}
 
 // hall makes a folder with a graph whose data has a cap, and a file of jobs.
 func hall(t *testing.T, jobs string) (dir, settings string) {
@@ -70,9 +53,8 @@ func hall(t *testing.T, jobs string) (dir, settings string) {
 
 func obey(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	var said voice
-	code := execute(t.Context(), args, strings.NewReader(""), &said, &said)
-	return code, said.String()
+	code, stdout, stderr := called(t, args...)
+	return code, stdout + stderr
 }
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
@@ -222,7 +204,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--listen", ":0"}, exitUsage, "there is no token"},
 		{[]string{"--listen", "0.0.0.0:0", "--token-file", token}, exitUsage, "nothing is encrypted"},
 		{[]string{"--token-file", open}, exitValidation, "others can read it"},
-		{[]string{"--token-file", short}, exitValidation, "no token"},
+		{[]string{"--token-file", short}, exitValidation, "not a valid token"},
 		{[]string{"--token-file", filepath.Join(dir, "none")}, exitNotFound, "none"},
 		{[]string{"--tls-key", token}, exitUsage, "--tls-certificate"},
 		{[]string{"--tls-key", token, "--tls-certificate", token}, exitValidation, "certificate"},
@@ -250,7 +232,7 @@ func TestServeOverTLS(t *testing.T) {
 	pool := certificate(t, dir)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	said, done := &voice{}, make(chan int, 1)
+	said, done := &lockedbuffer.Buffer{}, make(chan int, 1)
 	go func() {
 		done <- execute(ctx, []string{
 			"serve", "--from", "folder:" + graph, "--config", settings, "--token-file", token, "--listen", "127.0.0.1:0",

@@ -14,10 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// shownRows is the number of nodes or communities in a table; the other formats
-// have all of them.
-const shownRows = 10
-
 // streamReport is a report with a row a node.
 type streamReport struct {
 	*report.Report
@@ -101,13 +97,6 @@ func captioned(r *report.Report, s term.Section) term.Section {
 	}}
 }
 
-func moreText(n int) string {
-	if n <= shownRows {
-		return ""
-	}
-	return fmt.Sprintf(" (%d of %d; --format csv gives all)", shownRows, n)
-}
-
 // streamRows are the nodes.
 func streamRows(r *report.Report) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
@@ -185,13 +174,4 @@ func noteSection(r *report.Report) term.Section {
 		return term.Section{}
 	}
 	return term.Section{Title: "Notes", Text: onePerLine(r.Notes)}
-}
-
-// onePerLine puts each item on a line of its own.
-func onePerLine(items []string) string {
-	text := ""
-	for _, item := range items {
-		text += "- " + item + "\n"
-	}
-	return text
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // summary says under the answer, a line each, what the run spent, what is left, and what
-// may come next. What the ledger does not tell now is said to be unknown: the run is done.
+// may come next. What the ledger does not show now is said to be unknown: the run is done.
 func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) term.Section {
 	last := append(a.whatWasWritten(rep), term.Item{Mark: "Next", Text: a.nextStep(rep)})
 	if rep.BudgetScope == "" {
@@ -23,7 +23,7 @@ func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) ter
 	}
 	spent := term.Item{Mark: "Spent", Text: fmt.Sprintf("ε = %v at δ = %v, from scope %s",
 		rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
-	left := term.Item{Mark: "Left", Text: "unknown: `graphcloak budget show` tells"}
+	left := term.Item{Mark: "Left", Text: "unknown: `graphcloak budget show` says"}
 	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
 		left.Text = whatIsLeft(b)
 	}
@@ -53,7 +53,7 @@ func qualified(limits string) []term.Item {
 	return []term.Item{{Mark: "Promised", Text: "ε and δ are " + limits}}
 }
 
-// whatIsLeft tells of a scope after a run.
+// whatIsLeft describes a scope after a run.
 func whatIsLeft(b *page.Budget) string {
 	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta) + b.Of()
 	if b.Releases == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 )
 
-// noteTau tells which τ was chosen, or that the τ of a measured process was assumed.
+// noteTau notes which τ was chosen, or that the τ of a measured process was assumed.
 func (a *app) noteTau(p *graphcloak.Plan) {
 	switch c := p.TauChoice; {
 	case c == nil && p.Measured() && a.config.Origin("tau").Layer == config.LayerDefault:
@@ -51,16 +51,18 @@ func tauSection(p *graphcloak.Plan) []term.Section {
 	}}
 }
 
-// judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
+// judgedBy says by what the values of τ are compared, and which of almost equal ones is taken.
 func judgedBy(c *plan.TauChoice) string {
 	switch {
 	case c.Aim == plan.AimLocation:
-		return "meanDistance, of what is named from the source: the smallest tau is chosen of those that are nearly best."
+		return "meanDistance, of what is named from the source: the smallest tau within 1 % of the best, or within a tenth of its " +
+			"gain over the worst, is chosen."
 	case c.Hopeless:
 		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s.",
 			term.Cell(c.Chance, term.FewDigits))
 	}
-	return "accuracy, how often the right community is the likeliest: the smallest tau is chosen of those that are nearly best."
+	return "accuracy, how often the right community is the likeliest: the smallest tau within half a point of the best, or within a " +
+		"tenth of its gain over the worst, is chosen."
 }
 
 func noiseOf(x plan.TauPoint) string {

@@ -64,8 +64,8 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	p := r.Plan()
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
-		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon,
-			p.Delta, p.Calibration)},
+		{"noise", fmt.Sprintf("μ = %.6g, sufficient for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated",
+			p.Mu, p.Epsilon, p.Delta, p.Calibration)},
 		{"cost", fmt.Sprintf("ρ = %.6g", p.Cost().Rho())},
 		{"lattice", fmt.Sprintf("%d values, each a multiple of its lattice constant", len(p.Sensors))},
 	}
@@ -134,17 +134,14 @@ func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
 	if err := privacy.Verify(r.Release, p.Plan); err != nil {
 		return asRefusal(err)
 	}
-	same := func(x, y any) (bool, error) {
-		a, err := json.Marshal(x)
-		if err != nil {
-			return false, err
-		}
-		b, err := json.Marshal(y)
-		return bytes.Equal(a, b), err
-	}
 	for what, pair := range map[string][2]any{"model": {r.Model, p.Model}, "allocation": {r.Allocated, p.Allocated}} {
-		if ok, err := same(pair[0], pair[1]); err != nil || !ok {
-			return errors.Join(err, fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path))
+		x, err := json.Marshal(pair[0])
+		y, err2 := json.Marshal(pair[1])
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if !bytes.Equal(x, y) {
+			return fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path)
 		}
 	}
 	return p.CheckSignal(r.Signal)

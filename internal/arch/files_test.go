@@ -16,7 +16,7 @@ import (
 
 // circular is the number of files of a package that still use each other in circles. The numbers only get lower.
 var circular = map[string]int{
-	"cmd/graphcloak":      66,
+	"cmd/graphcloak":      12,
 	"community":           3,
 	"config":              12,
 	"connector/builtin":   3,

@@ -14,7 +14,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Columns of prose: at most, where nobody tells the width of the screen, and at least.
+// Columns of prose: at most, where the width of the screen is not known, and at least.
 const (
 	ProseWidth   = 100
 	DefaultWidth = 80

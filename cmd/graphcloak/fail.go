@@ -10,14 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/run"
 )
 
 // failure is an error with an exit code, and what to do about it.
@@ -142,66 +140,6 @@ type problem struct {
 	RetryAt      string `json:"retry_at,omitempty"` // before, it is of no use
 }
 
-// finish reports how the command ended and returns its exit code.
-func (a *app) finish(ctx context.Context, err error) int {
-	if err == nil {
-		if a.config != nil && a.config.Execution.Strict && len(a.warnings) > 0 {
-			return exitWarnings
-		}
-		return exitOK
-	}
-	err = a.withRun(a.stopped(ctx, err), err)
-	p := describe(err)
-	lines := messages(err)
-	if a.format() == "json" || a.format() == "ndjson" {
-		if !a.rendered { // one document on standard output
-			a.printProblem(p)
-		}
-		lines = []string{strings.Join(lines, "; ")}
-	}
-	a.printError(lines, p)
-	return p.ExitCode
-}
-
-// withRun adds how to go on where a run was begun and not ended, and where another
-// run is in the way. A signal keeps its exit code. why is the error before a signal or
-// --timeout took its place.
-func (a *app) withRun(err, why error) error {
-	begun, ours := errors.AsType[*graphcloak.UnfinishedError](why)
-	if e, ok := errors.AsType[*connector.UnfinishedError](why); ok && !ours {
-		return explainBlockingRun(e, err)
-	}
-	id := a.unfinishedRun()
-	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
-		return err
-	}
-	spent := run.MaySpent
-	if ours {
-		spent = begun.Spent
-	}
-	if _, said := errors.AsType[*graphcloak.UnfinishedError](err); !said {
-		err = fmt.Errorf("run %s is unfinished, %v: %w", id, spent, err)
-	}
-	exit, hint := exitUnfinished, "the same command again, or `graphcloak run --resume %s` with "+a.sameStore()+
-		", goes on with it; nothing is spent twice"
-	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
-		exit = code
-	}
-	if spent == run.NotSpent {
-		exit, hint = exitCode(err), "`graphcloak run --resume %s` with "+a.sameStore()+" takes its reservation back"
-	}
-	return fail(exit, "%w", err).hint(hint, id).about("run", id)
-}
-
-// sameStore says what --resume must be given again: where the graph is, and the queries,
-// which no file may bring along.
-func (a *app) sameStore() string {
-	if a.config != nil && a.config.Projection.NodeQuery != "" {
-		return "the same --from or --uri, --node-query and --relationship-query"
-	}
-	return "the same --from or --uri"
-}
-
 func describe(err error) problem {
 	exit := exitCode(err)
 	p := problem{Code: codeName(exit), ExitCode: exit, Message: strings.Join(messages(err), "; ")}
@@ -292,57 +230,22 @@ func messages(err error) []string {
 	return texts
 }
 
-func (a *app) printProblem(p problem) {
-	text, err := term.JSON(map[string]problem{"error": p}, a.format() == "json")
-	if err == nil {
-		_, err = a.stdout.Write(text)
-	}
-	if err != nil { // standard error still tells
-		a.log.Debug("print the failure as JSON", "error", err)
-	}
-}
+// signalError is the cause of a context that a signal cancelled.
+type signalError struct{ signal syscall.Signal }
 
-// printError prints a message, or one for each of several problems, and what to do.
-func (a *app) printError(lines []string, p problem) {
-	const mark = "Error:"
-	if len(lines) == 1 {
-		a.say(mark, term.Bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
-	} else {
-		a.say(mark, term.Bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
-		for _, line := range lines {
-			a.say("", term.Plain, "  - "+line)
-		}
-	}
-	if p.Suggestion != "" && !strings.Contains(p.Message, p.Suggestion) {
-		a.say("Hint:", term.Plain, p.Suggestion)
-	}
-}
+func (e signalError) Error() string { return "stopped by signal: " + e.signal.String() }
 
-// format returns the form of the result.
-func (a *app) format() string {
-	chosen := a.early("format")
-	if a.config != nil {
-		chosen = a.config.Output.Format
+// asRefusal gives an error of a sensor, a plan or a key the exit code of a refusal.
+// Errors of files, interrupts and package sentinels keep their own.
+func asRefusal(err error) error {
+	if errors.Is(err, privacy.ErrExhausted) {
+		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
 	}
-	if slices.Contains(term.Formats(), chosen) {
-		return chosen
+	if err == nil || exitCode(err) != exitInternal {
+		return err
 	}
-	if a.tty.out {
-		return "table"
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err
 	}
-	return "json"
-}
-
-// early reads a flag or its variable where settings could not be resolved, so
-// that the report of the failure has the form that was asked for.
-func (a *app) early(flag string) string {
-	value := os.Getenv(config.EnvPrefix + strings.ToUpper(flag))
-	for i, arg := range a.args {
-		if v, ok := strings.CutPrefix(arg, "--"+flag+"="); ok {
-			value = v
-		} else if arg == "--"+flag && i+1 < len(a.args) {
-			value = a.args[i+1]
-		}
-	}
-	return value
+	return fail(exitValidation, "%w", err)
 }
