@@ -189,11 +189,11 @@ func (c crash) redeem(t *testing.T, d doomed) (*graphcloak.Release, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a run.Attempt
-	if err := json.Unmarshal(data, &a); err != nil {
+	var k run.Kept
+	if err := json.Unmarshal(data, &k); err != nil {
 		t.Fatal(err)
 	}
-	return c.m.Redeem(t.Context(), &a, d.job())
+	return c.m.Redeem(t.Context(), &k, d.job())
 }
 
 // twin draws a release that is paid for once more, as a copy of the attempt could; not
@@ -383,19 +383,19 @@ func TestCrashChild(t *testing.T) {
 		}
 	})
 	job := d.job()
-	job.Begin = func(a *run.Attempt) error {
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			p.pass("before stage")
+			defer p.pass("after stage")
+			return p.stage(d.Staged, k.Release)
+		}
 		p.pass("before begin")
 		defer p.pass("after begin")
-		data, err := json.Marshal(a)
+		data, err := json.Marshal(k)
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(d.Staged+".attempt", data, 0o600)
-	}
-	job.Stage = func(r *graphcloak.Release) error {
-		p.pass("before stage")
-		defer p.pass("after stage")
-		return p.stage(d.Staged, r)
 	}
 	if _, err := graphcloak.Run(t.Context(), &mortal{Store: s, process: p}, job, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)

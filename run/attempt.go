@@ -3,7 +3,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -12,8 +11,7 @@ import (
 )
 
 // Attempt is a release before its budget is spent. From an attempt on disk an
-// interrupted run can be resumed: [Attempt.Paid] asks the ledger whether it was paid
-// for, [Model.Redeem] makes the release. It holds no private value in the clear: only
+// interrupted run can be resumed. It holds no private value in the clear: only
 // names, the plan, and values to which sensors added noise themselves.
 type Attempt struct {
 	ReleaseID string      `json:"releaseId"`
@@ -41,17 +39,6 @@ func nodeKey(s graph.Selection) string {
 	return "property=" + s.NodeKey
 }
 
-// Paid reports whether the attempt was paid for. The answer is final once the process
-// that made the attempt has ended. It returns the errors of [privacy.Paid],
-// such as [privacy.ErrReplay] where the release was given up.
-func (a *Attempt) Paid(ctx context.Context, l privacy.Ledger) (bool, error) {
-	c, err := a.charge()
-	if err != nil {
-		return false, err
-	}
-	return privacy.Paid(ctx, l, c)
-}
-
 // Spent says how much is known of a payment.
 type Spent int
 
@@ -74,7 +61,7 @@ func (s Spent) String() string {
 }
 
 // UnfinishedError says that a run stopped between its reservation and its end. Its
-// attempt or its release is on disk where the job has Begin and Stage.
+// attempt or its release is kept where the job has Keep.
 type UnfinishedError struct {
 	RunID string
 	Spent Spent // NotSpent: only the reservation stands

@@ -527,12 +527,12 @@ func TestComplete(t *testing.T) {
 	job.RunID = "run-1"
 	died := errors.New("died")
 	var kept []byte
-	job.Stage = func(r *graphcloak.Release) error {
-		var err error
-		if kept, err = json.Marshal(r); err != nil {
-			return err
+	job.Keep = func(k *run.Kept) (err error) {
+		if k.Attempt != nil {
+			return nil
 		}
-		return died
+		kept, err = json.Marshal(k.Release)
+		return errors.Join(err, died)
 	}
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, died) {
 		t.Fatalf("%v, want %v", err, died)

@@ -137,7 +137,12 @@ func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	var kept *graphcloak.Release
-	job.Stage = func(r *graphcloak.Release) error { kept = r; return errors.New("killed") }
+	job.Keep = func(k *run.Kept) error {
+		if kept = k.Release; kept == nil {
+			return nil
+		}
+		return errors.New("killed")
+	}
 	m, _ := testkit.Planned(t, s, job)
 	if _, err := m.Run(t.Context(), job); err == nil || kept == nil {
 		t.Fatal("the run went on")

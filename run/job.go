@@ -4,6 +4,7 @@ package run
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -38,21 +39,15 @@ type Job struct {
 	AskFirst bool
 	// DryRun stops the run where it would begin to write and spend.
 	DryRun bool
-	// Begin stores the attempt durably before anything is reserved or spent, and returns
-	// an error where it cannot. Stage stores the release in its place, after the spend.
-	// Without them an interrupted run cannot be resumed.
-	Begin func(*Attempt) error
-	Stage func(*Release) error
+	// Keep stores the run durably: with its attempt before anything is reserved or spent, and with its release
+	// in the attempt's place once that is drawn. An error of the first ends the run at no cost. [Held.Keep] and
+	// [Kept.Pack] serve; nil: an interrupted run cannot be resumed.
+	Keep func(*Kept) error
+	// Identity says what is asked for, and Caller what the caller needs to ask for it again: both are kept with the run.
+	Identity string
+	Caller   json.RawMessage
 	// Configuration is copied into the report.
 	Configuration map[string]any
-}
-
-// WriteOptions say whether and how a run is written back.
-type WriteOptions struct {
-	To      Sink   `json:"-"` // nil: the source
-	Enabled bool   `json:"enabled"`
-	Prefix  string `json:"prefix"` // of the property names; "": gc
-	Force   bool   `json:"force"`  // replace properties that are not a run's
 }
 
 // NewRunID returns an id that sorts by time (UUID version 7). The time is a whole second,

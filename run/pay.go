@@ -46,15 +46,16 @@ func checkKey(p *plan.Plan, noise privacy.Noise) error {
 // is an [UnfinishedError] where something of it stands.
 //
 // Proof: docs/proofs/ledger.md.
-func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job Job, draw func() (*Release, error)) (*Release, error) {
+func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job Job, draw func() (*Release, error),
+	releaseOnly bool,
+) (*Release, error) {
 	c, err := a.charge()
 	if err != nil {
 		return nil, err
 	}
-	if job.Begin != nil {
-		if err := job.Begin(a); err != nil {
-			return nil, fmt.Errorf("keep the attempt: %w", err)
-		}
+	k, err := m.keepAttempt(ctx, a, job, releaseOnly)
+	if err != nil {
+		return nil, err
 	}
 	if job.Write.Enabled {
 		outline = outline.With(report.Property{Name: "budgetScope", Value: c.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
@@ -73,11 +74,30 @@ func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job J
 	if err != nil {
 		return nil, m.cancel(ctx, job, err)
 	}
-	r, err := m.drawAndStage(draw, job)
+	r, err := drawAndStage(ctx, draw, k, job)
 	if err != nil {
 		return nil, &UnfinishedError{job.RunID, IsSpent, err}
 	}
 	return r, nil
+}
+
+// keepAttempt keeps what is known of the run before it costs anything.
+func (m *Model) keepAttempt(ctx context.Context, a *Attempt, job Job, releaseOnly bool) (*Kept, error) {
+	if job.Keep == nil {
+		return nil, nil
+	}
+	k := &Kept{
+		Store: m.Source.Name(), Identity: job.Identity, Attempt: a, ReleaseOnly: releaseOnly, Signal: a.Signal, Write: job.Write,
+		Caller: job.Caller,
+	}
+	var err error
+	if k.Ledger, err = job.Ledger.Identity(ctx); err == nil {
+		err = job.Keep(k)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the attempt: %w", err)
+	}
+	return k, nil
 }
 
 // spend pays from a ledger whose chain is whole, and from a scope that has a cap
@@ -94,16 +114,19 @@ func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool)
 	return err
 }
 
-// drawAndStage draws a release that is paid for and stages it.
-func (m *Model) drawAndStage(draw func() (*Release, error), job Job) (*Release, error) {
+// drawAndStage draws a release that is paid for and keeps it in the place of its attempt.
+func drawAndStage(ctx context.Context, draw func() (*Release, error), k *Kept, job Job) (*Release, error) {
 	r, err := draw()
-	if err != nil {
-		return nil, err
+	if err != nil || job.Keep == nil {
+		return r, err
 	}
-	if job.Stage != nil {
-		if err := job.Stage(r); err != nil {
-			return nil, fmt.Errorf("stage the release: %w", err)
-		}
+	staged := *k
+	staged.Attempt, staged.Release = nil, r
+	if ledger, err := job.Ledger.Identity(ctx); err == nil { // the first spend has named it
+		staged.Ledger = ledger
+	}
+	if err := job.Keep(&staged); err != nil {
+		return nil, fmt.Errorf("stage the release: %w", err)
 	}
 	return r, nil
 }
@@ -125,14 +148,17 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 	return why
 }
 
-// Redeem makes the release of an attempt that was interrupted before its release was
-// kept: its noise is drawn from the signal as it is now. [ErrUnpaid]: nothing was
-// spent, and the reservation is taken back. Only one process may hold an attempt. Other
+// Redeem makes the release of a run that was interrupted before it was kept: its noise is drawn from the signal as it is
+// now. [ErrUnpaid]: nothing was spent, and the reservation is taken back. Only one process may hold a run. Other
 // errors are those of [Model.Check], [ErrKey], [privacy.ErrReplay] where the release
 // was given up or written, and an [UnfinishedError] where it stands.
 //
 // Proof: docs/proofs/ledger.md.
-func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, error) {
+func (m *Model) Redeem(ctx context.Context, k *Kept, job Job) (*Release, error) {
+	a := k.Attempt
+	if a == nil {
+		return k.Release, nil
+	}
 	if a.Release == nil {
 		if err := checkKey(a.Plan, job.Noise); err != nil {
 			return nil, err
@@ -142,7 +168,7 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 	if err != nil {
 		return nil, err
 	}
-	paid, err := a.Paid(ctx, job.Ledger)
+	paid, err := k.Paid(ctx, job.Ledger)
 	if errors.Is(err, privacy.ErrReplay) {
 		return nil, err
 	}
@@ -152,7 +178,7 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 	if !paid {
 		return nil, m.cancel(ctx, job, fmt.Errorf("%w %q", ErrUnpaid, a.ReleaseID))
 	}
-	r, err := m.drawAndStage(func() (*Release, error) { return m.redraw(ctx, a, job.Noise) }, job)
+	r, err := drawAndStage(ctx, func() (*Release, error) { return m.redraw(ctx, a, job) }, k, job)
 	if err != nil {
 		return nil, &UnfinishedError{job.RunID, IsSpent, err}
 	}
@@ -160,17 +186,17 @@ func (m *Model) Redeem(ctx context.Context, a *Attempt, job Job) (*Release, erro
 }
 
 // redraw reads the signal of a paid attempt again and draws its noise.
-func (m *Model) redraw(ctx context.Context, a *Attempt, noise privacy.Noise) (*Release, error) {
+func (m *Model) redraw(ctx context.Context, a *Attempt, job Job) (*Release, error) {
 	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil {
 		return a.Release, err
 	}
 	signal := a.Signal
-	signal.AllowZero = a.AllowZero
+	signal.AllowZero, signal.Values = a.AllowZero, job.Signal.Values
 	y, err := m.readings(ctx, a.Plan, signal)
 	if err != nil {
 		return nil, err
 	}
-	return m.draw(a, y, noise)
+	return m.draw(a, y, job.Noise)
 }
 
 // draw adds the noise.

@@ -337,7 +337,7 @@ func TestDryRun(t *testing.T) {
 	job := paperJob()
 	job.DryRun = true
 	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
-	job.Begin = func(*run.Attempt) error { t.Error("it began"); return nil }
+	job.Keep = func(*run.Kept) error { t.Error("it began"); return nil }
 	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 	if err != nil || rep != nil || told == nil || told.Epsilon != 4 {
 		t.Fatalf("%v, %+v, told %+v", err, rep, told)

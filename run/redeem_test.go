@@ -23,6 +23,17 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
+// keeping keeps the attempt of a run, and ends it with an error once its release was drawn.
+func keeping(kept **run.Kept, drawn error) func(*run.Kept) error {
+	return func(k *run.Kept) error {
+		if k.Attempt == nil {
+			return drawn
+		}
+		*kept = k
+		return nil
+	}
+}
+
 // TestRedeemOnce: an attempt whose release was written is not drawn again, as from a
 // copy of the folder that kept it.
 func TestRedeemOnce(t *testing.T) {
@@ -31,9 +42,8 @@ func TestRedeemOnce(t *testing.T) {
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
-	var kept *run.Attempt
-	job.Begin = func(a *run.Attempt) error { kept = a; return nil }
-	job.Stage = func(*graphcloak.Release) error { return nil }
+	var kept *run.Kept
+	job.Keep = keeping(&kept, nil)
 	m, _ := testkit.Planned(t, s, job)
 	if _, err := m.Run(t.Context(), job); err != nil {
 		t.Fatal(err)
@@ -50,9 +60,8 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
-	var kept *run.Attempt
-	job.Begin = func(a *run.Attempt) error { kept = a; return nil }
-	job.Stage = func(*graphcloak.Release) error { return errors.New("killed") }
+	var kept *run.Kept
+	job.Keep = keeping(&kept, errors.New("killed"))
 	m, _ := testkit.Planned(t, store, job)
 	if _, err := m.Run(t.Context(), job); err == nil {
 		t.Fatal("the run went on")
@@ -68,13 +77,13 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job.Stage = func(*graphcloak.Release) error { t.Error("a release was drawn on another graph"); return nil }
+	job.Keep = func(*run.Kept) error { t.Error("a release was drawn on another graph"); return nil }
 	_, err = changed.Redeem(t.Context(), kept, job)
 	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != run.IsSpent ||
 		!errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("%v, want ErrGraphChanged of a run that is spent", err)
 	}
-	job.Stage = nil
+	job.Keep = nil
 	if _, err := m.Redeem(t.Context(), kept, job); err != nil {
 		t.Errorf("on the graph that it was made for: %v", err)
 	}
@@ -122,16 +131,20 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 		s := &losing{Store: store, stores: stores}
 		job := paperJob()
 		job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
-		var kept *run.Attempt
-		job.Begin = func(a *run.Attempt) error { kept = a; return nil }
-		job.Stage = func(*graphcloak.Release) error { t.Error("noise was drawn"); return nil }
+		var kept *run.Kept
+		job.Keep = func(k *run.Kept) error {
+			if kept = k; k.Attempt == nil {
+				t.Error("noise was drawn")
+			}
+			return nil
+		}
 		m, _ := testkit.Planned(t, s, job)
 		_, err := m.Run(t.Context(), job)
 		u, ok := errors.AsType[*graphcloak.UnfinishedError](err)
 		if !ok || u.Spent != run.MaySpent || !errors.Is(err, privacy.ErrUncertain) || s.cancelled > 0 {
 			t.Errorf("stored %v: %v, reservation taken back %d times; want a run that may be spent", stores, err, s.cancelled)
 		}
-		job.Stage = nil
+		job.Keep = nil
 		r, err := m.Redeem(t.Context(), kept, job)
 		if stores && (err != nil || r == nil) || !stores && !errors.Is(err, run.ErrUnpaid) {
 			t.Errorf("stored %v: it goes on with %v", stores, err)
@@ -147,9 +160,8 @@ func TestPaymentThatCannotBeAskedFor(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
-	var kept *run.Attempt
-	job.Begin = func(a *run.Attempt) error { kept = a; return nil }
-	job.Stage = func(*graphcloak.Release) error { return errors.New("killed") }
+	var kept *run.Kept
+	job.Keep = keeping(&kept, errors.New("killed"))
 	m, _ := testkit.Planned(t, store, job)
 	if _, err := m.Run(t.Context(), job); err == nil {
 		t.Fatal("the run went on")

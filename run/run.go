@@ -113,7 +113,22 @@ func (m *Model) release(ctx context.Context, p *plan.Plan, y []float64, job Job)
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw)
+	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw, false)
+}
+
+// Resume completes a run that was kept: [Model.Redeem], then [Model.Complete], or [Model.Publish] with no report where nothing is
+// recovered. The job says how to recover, and is otherwise the one that began the run: its RunID, signal and write options are
+// k's. The errors are those of the three.
+func (m *Model) Resume(ctx context.Context, k *Kept, job Job) (*report.Report, error) {
+	r, err := m.Redeem(ctx, k, job)
+	if err != nil {
+		return nil, err
+	}
+	if k.ReleaseOnly {
+		_, err := m.Publish(ctx, r, job)
+		return nil, err
+	}
+	return m.Complete(ctx, r, job)
 }
 
 // Complete recovers from a release that was paid for and writes back: the second

@@ -39,6 +39,14 @@ type Store interface {
 	Ledger() privacy.Ledger
 }
 
+// WriteOptions say whether and how a run is written back.
+type WriteOptions struct {
+	To      Sink   `json:"-"` // nil: the source
+	Enabled bool   `json:"enabled"`
+	Prefix  string `json:"prefix"` // of the property names; "": gc
+	Force   bool   `json:"force"`  // replace properties that are not a run's
+}
+
 // Errors about a source that is no [Store], where the job names no other.
 var (
 	ErrNoLedger = errors.New("graphcloak: there is no ledger to spend from")

@@ -51,15 +51,18 @@ func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) 
 // announceFirst lets a run that is about to spend tell of its scope, and of releases that
 // were not finished elsewhere, again apart: once nothing is left that would refuse it.
 func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
-	begin, scope := job.Begin, run.Scope(job.Signal)
-	job.Begin = func(at *run.Attempt) error {
+	keep, scope := job.Keep, run.Scope(job.Signal)
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			return keep(k)
+		}
 		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
 			return err
 		}
 		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
 			return err
 		}
-		return begin(at)
+		return keep(k)
 	}
 }
 

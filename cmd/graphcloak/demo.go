@@ -118,7 +118,9 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 		return nil, err
 	}
 	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
-	a.journal(ctx, s, job, 1<<16, "", false)
+	if err := a.journal(job, 1<<16, ""); err != nil {
+		return nil, err
+	}
 	if least, most, err := study.RunTime(m.Model, *job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}

@@ -175,12 +175,12 @@ func sayHowToGoOn(ctx context.Context, s graphStore, all []jobs.Run) error {
 // openMessage says of a run of the command what completes it.
 func openMessage(id string) string {
 	switch conditionOf(id) {
-	case running:
+	case run.Running:
 		return "it is under way"
-	case stopped:
+	case run.Stopped:
 		return "it was interrupted: `graphcloak run --resume " + id + "` completes it at no further cost"
 	}
-	if _, err := stagedPath(id); err != nil { // nothing to put into a command
+	if !isRunID(id) { // nothing to put into a command
 		return "it is not complete, and GraphCloak gives no run such an id"
 	}
 	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"

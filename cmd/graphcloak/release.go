@@ -113,7 +113,9 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if job.Signal.Cloaked { // the same values cost nothing again
 		again = job.Signal.Sent[0].ReleaseID
 	}
-	a.journal(ctx, s, &job, outputSize(m.Graph), identity, true)
+	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+		return err
+	}
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Release(ctx, p, job)
 	if err != nil {
@@ -167,7 +169,7 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 	if err := a.showRelease(r); err != nil {
 		return a.paidFor(job.RunID, err)
 	}
-	if err := a.forget(job.RunID); err != nil {
+	if err := a.forget(); err != nil {
 		a.warn("the staged release could not be removed: %v", err)
 	}
 	if job.Write.Enabled {

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,17 +27,19 @@ func TestResumeRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := staged{
-		Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery,
-		Community: a.config.Community,
+	c, err := a.callerOf(job)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := writeStaged(job.RunID, &kept); err != nil {
+	lockRun(t, a, job.RunID)
+	kept := &run.Kept{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Caller: c}
+	if err := errors.Join(a.heldRun().Keep(kept), a.drop()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.resume(ctx, s, job.RunID); err != nil {
 		t.Fatal(err)
 	}
-	if conditionOf(job.RunID) != unknown {
+	if conditionOf(job.RunID) != run.Unknown {
 		t.Error("the kept release is still there")
 	}
 	written, err := s.Signal(ctx, m.Graph, "gcPrivateHeat")
@@ -85,7 +88,7 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := staged{Store: first.Name(), Ledger: ledger}
+	kept := run.Kept{Store: first.Name(), Ledger: ledger}
 	if err := first.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +96,8 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"moved": true, "other": false} {
-		if here, err := kept.isOn(ctx, openAt(name)); here != want || err != nil {
+		s := openAt(name)
+		if here, err := kept.IsOn(ctx, s.Name(), s.Ledger()); here != want || err != nil {
 			t.Errorf("on %s: %v, %v, want %v", name, here, err, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -143,7 +141,9 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
-	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
+	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+		return err
+	}
 	if least, most, err := study.RunTime(m.Model, job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}
@@ -174,7 +174,7 @@ func (a *app) unspent(runID string, err error) error {
 	if a.unfinishedRun() != runID { // another process may be at a run with the id that a scheduler gave
 		return err
 	}
-	if left := a.forget(runID); left != nil {
+	if left := a.forget(); left != nil {
 		return errors.Join(err, left)
 	}
 	a.hasNotPaid()
@@ -218,7 +218,7 @@ func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, re
 		return a.paidFor(job.RunID, err)
 	}
 	if job.RunID != "" {
-		if err := a.forget(job.RunID); err != nil {
+		if err := a.forget(); err != nil {
 			a.warn("the staged release could not be removed: %v", err)
 		}
 	}
@@ -267,16 +267,16 @@ func (a *app) notices(s graphStore) {
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)
-	if errors.Is(err, disk.ErrLocked) {
+	if errors.Is(err, run.ErrUnderWay) {
 		return fail(exitConflict, "run %s is under way", runID).hint("stop its process first").about("run", runID)
 	}
 	defer a.drop() // what was not undone is as it was
 	unreadable := err
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, run.ErrNotKept):
 		unreadable = nil
 	case err == nil:
-		if err := kept.mustBeOn(ctx, s, runID); err != nil {
+		if err := mustBeOn(ctx, kept, s, runID); err != nil {
 			return err
 		}
 	}
@@ -293,14 +293,15 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	if unreadable != nil && !known && !voided {
-		path, _ := stagedPath(runID)
+		f, _ := stateFolder()
+		path, _ := f.Path(runID)
 		return fail(exitConflict, "this store does not know run %s, and %w", runID, unreadable).
 			hint("name its store by --from or --uri; if it is gone, delete %s", path).about("run", runID)
 	}
 	if err := a.chronicleUndone(ctx, s, runID); err != nil {
 		return err
 	}
-	if err := a.forget(runID); err != nil {
+	if err := a.forget(); err != nil {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
@@ -312,9 +313,9 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // voidRun marks the release of a run as one that will never be written, where it was
 // paid for: as it is kept here, or as the store's record or, last, its ledger names it.
 // It reports whether it found the release.
-func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
+func (a *app) voidRun(ctx context.Context, s graphStore, kept *run.Kept, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, markVoid(ctx, s, run.Scope(kept.Signal), kept.releaseID())
+		return true, markVoid(ctx, s, run.Scope(kept.Signal), kept.ReleaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {

@@ -228,7 +228,7 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job
 	last := lastFinished(entries, after)
 	if last == nil {
 		id := lastUnfinished(entries, after)
-		if id == "" || conditionOf(id) == stopped {
+		if id == "" || conditionOf(id) == run.Stopped {
 			return false, nil
 		}
 		return true, paidElsewhere(id)
@@ -364,7 +364,7 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	case kind(privacy.KindVoid):
 		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
 			hint("another release needs an id of its own").about("run", id)
-	case conditionOf(id) != stopped:
+	case conditionOf(id) != run.Stopped:
 		return true, paidElsewhere(id)
 	}
 	if a.config.Write.DryRun {

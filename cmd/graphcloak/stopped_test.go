@@ -57,9 +57,7 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 				if err := a.mayPay(); err != nil {
 					t.Fatal(err)
 				}
-				if err := a.lockRun("r1"); err != nil {
-					t.Fatal(err)
-				}
+				lockRun(t, a, "r1")
 				defer a.drop()
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())

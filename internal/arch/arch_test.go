@@ -76,7 +76,7 @@ var table = map[string]row{
 	},
 
 	"plan":            {layer: 3, imports: []string{"*", "internal/memory"}},
-	"run":             {layer: 3, imports: []string{"plan", "*"}},
+	"run":             {layer: 3, imports: []string{"plan", "*", "internal/disk"}},
 	root:              {layer: 3, imports: []string{"plan", "run", "report"}},
 	"study":           {layer: 3, imports: []string{"plan", "run", "*", "internal/memory"}},
 	"internal/memory": {layer: 3},

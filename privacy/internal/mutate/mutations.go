@@ -392,8 +392,8 @@ var fast = []mutation{
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
 	{
 		"staged releases for everyone",
-		[]change{{"cmd/graphcloak/staged.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}},
-		"TestModes",
+		[]change{{"run/folder.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}},
+		"cmd/graphcloak:TestModes",
 	},
 	{"a ledger for everyone", []change{{
 		"internal/database/database.go", "bbolt.Open(name, 0o600, options)",
