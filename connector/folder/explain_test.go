@@ -20,7 +20,8 @@ func TestHeaderIsNotShown(t *testing.T) {
 	} {
 		s := open(t, files(t, c.nodes, c.relationships))
 		_, err := s.Graph(t.Context(), graph.Selection{})
-		if err == nil || !strings.Contains(err.Error(), "its first line has 2 columns, not shown") || strings.Contains(err.Error(), c.never) {
+		if err == nil || !strings.Contains(err.Error(), "its first line has 2 columns, not shown") ||
+			strings.Contains(err.Error(), c.never) {
 			t.Errorf("%v, want the number of columns and not %q", err, c.never)
 		}
 	}
