@@ -52,9 +52,10 @@ func (c *CSV) Columns() (nodes, relationships []string, err error) {
 // returns the errors of [CSV.Columns].
 func (c *CSV) Properties(context.Context) ([]string, error) {
 	nodes, relationships, err := c.Columns()
-	names := slices.DeleteFunc(slices.Concat(nodes, relationships), func(name string) bool {
-		return slices.Contains([]string{labelsColumn, sourceColumn, targetColumn, typeColumn}, name)
-	})
+	names := slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
+	names = append(names, slices.DeleteFunc(relationships, func(name string) bool {
+		return slices.Contains([]string{sourceColumn, targetColumn, typeColumn}, name)
+	})...)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }

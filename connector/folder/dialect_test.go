@@ -66,3 +66,11 @@ func TestColonsAndUnnamedColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestProperties: what means something to one file alone is a property of the other.
+func TestProperties(t *testing.T) {
+	s := open(t, files(t, "id,labels,source,\n1,A,0,\n", "source,target,type,labels\n1,1,R,x\n"))
+	if got, err := s.Properties(t.Context()); err != nil || !slices.Equal(got, []string{"id", "labels", "source"}) {
+		t.Errorf("%q, %v, want id, labels and source", got, err)
+	}
+}
