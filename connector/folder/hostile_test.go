@@ -126,7 +126,7 @@ func TestBadFiles(t *testing.T) {
 		"an empty id":      {"id,x\n1,a\n,b\n", relationships, "line 3", "", ""},
 		"no such node":     {"id\n1\n", "source,target\n1,9\n", `line 2: "1"–"9"`, "", ""},
 		"a header alone":   {"id\n", relationships, "nodes.csv has no row below its header", "give each node a row", ""},
-		"an open quote":    {"id\n1\n", "source,target\n\"1,1\n", "relationships.csv, line 2: a quotation mark", "each mark in it twice", ""},
+		"an open quote":    {"id\n1\n", "source,target\n\"1,1\n", "relationships.csv, line 2: a quot", "each mark in it twice", ""},
 		"a short row":      {"id,x\n1\n", relationships, "nodes.csv, some row: there are more or", "a field for every column", `line \d`},
 		"an open quote, 2": {"id\n\"1\n", relationships, "some row: a quotation mark is not closed", "", `line \d`},
 		"not UTF-8": {
