@@ -58,7 +58,7 @@ func testFix(t *testing.T, c cli) {
 	fix := func(key string) result {
 		return c.run(t, "doctor", "--fix", "--node-labels", label, "--node-key", key)
 	}
-	if r := fix("nothing" + label); r.exit != 3 || !strings.Contains(r.stderr, "there is no property") ||
+	if r := fix("nothing" + label); r.exit != 3 || !strings.Contains(r.stdout, "there is no property") ||
 		strings.Contains(r.stderr, "Will run") {
 		t.Errorf("on what nothing has: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
 	}

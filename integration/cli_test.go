@@ -134,7 +134,6 @@ func TestCLI(t *testing.T) {
 	t.Run("run", func(t *testing.T) { testRun(t, c) })
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
-	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("unused weight", func(t *testing.T) { testUnusedWeight(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
 	t.Run("init", func(t *testing.T) { testInit(t, c) })
@@ -284,24 +283,6 @@ func testFiles(t *testing.T, c cli) {
 	c.refused(t, 5, "the graph changed", "recover", "--release", release)
 	if rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId IS NOT NULL RETURN count(n)", nil); rows[0][0] != int64(0) {
 		t.Errorf("%v nodes were written", rows[0][0])
-	}
-}
-
-// testRefusals is bad input that only a server can give.
-func testRefusals(t *testing.T, c cli) {
-	label := Load(t, Files("id,source,hot\na,1,7\nb,0,0\nc,0,0\n", "source,target,w\na,b,1\nb,c,-1\n"))
-	before := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]
-	on := func(args ...string) []string { return append([]string{"run", "--node-labels", label}, args...) }
-	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
-	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
-	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
-	c.refused(t, 6, "-1", on("--source-property", "source", "--relationship-weight-property", "w")...)
-	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
-	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
-	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9", "GRAPHCLOAK_TIMEOUT=3s")}
-	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
-	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
-		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)
 	}
 }
 

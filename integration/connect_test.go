@@ -134,33 +134,6 @@ func TestDoctor(t *testing.T) {
 	if after := Query(t, "MATCH (n) RETURN count(n), count(n.gcRunId)", nil); !slices.Equal(before[0], after[0]) {
 		t.Errorf("the doctor changed %v to %v", before[0], after[0])
 	}
-	for _, bad := range []struct {
-		change func(*neo4j.Options, *graph.Selection)
-		want   error
-		fix    string
-	}{
-		{func(o *neo4j.Options, _ *graph.Selection) { o.Password = "wrong" }, connector.ErrAuth, "NEO4J_PASSWORD"},
-		{
-			func(_ *neo4j.Options, sel *graph.Selection) { sel.NodeLabels = []string{"NoSuchLabel"} }, connector.ErrNotFound,
-			"that the database has",
-		},
-		{func(o *neo4j.Options, _ *graph.Selection) { o.ReadOnly = true }, connector.ErrReadOnly, "access mode write"},
-		{func(o *neo4j.Options, _ *graph.Selection) { o.URI = "bolt://127.0.0.1:9" }, connector.ErrTransient, "the server runs"},
-	} {
-		o, sel := Server(t).Options(), sel
-		bad.change(&o, &sel)
-		checks := neo4j.Doctor(t.Context(), o, sel, properties)
-		if !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool {
-			return !c.OK && errors.Is(c.Err, bad.want) && strings.Contains(c.Fix, bad.fix)
-		}) {
-			t.Errorf("no check is %v with %q in %+v", bad.want, bad.fix, checks)
-		}
-	}
-	o := Server(t).Options()
-	if o.URI = strings.Replace(o.URI, "localhost", "127.0.0.1",
-		1); !strings.HasPrefix(neo4j.Doctor(t.Context(), o, sel, nil)[0].Detail, o.URI+",") {
-		t.Errorf("the address is not shown as %s", o.URI)
-	}
 }
 
 // Community has no roles: it refuses the administration commands as such, which

@@ -227,19 +227,6 @@ func TestQueryOfStrangers(t *testing.T) {
 	}
 }
 
-// Without a key a node is known by its elementId.
-func TestNoKey(t *testing.T) {
-	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
-	g, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := Query(t, "MATCH (n:"+label+" {id: 1}) RETURN elementId(n)", nil)[0][0].(string)
-	if _, ok := g.Index(graph.ID(id)); !ok || g.Order() != 2 || g.Size() != 1 {
-		t.Errorf("%q is not among the %d nodes", id, g.Order())
-	}
-}
-
 // No import takes a label of the ledger or of runs, be it by an option, by the column
 // labels or on the nodes that it would replace.
 func TestImportSparesTheLedger(t *testing.T) {

@@ -42,7 +42,7 @@ type CSV struct {
 	generated bool
 	notices   connector.Notices
 	unused    connector.Notices
-	nodes     connector.PerGraph[numbering]
+	nodes     connector.PerGraph[map[string]int32] // the number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.

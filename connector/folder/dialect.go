@@ -52,10 +52,10 @@ func (c *CSV) Columns() (nodes, relationships []string, err error) {
 // returns the errors of [CSV.Columns].
 func (c *CSV) Properties(context.Context) ([]string, error) {
 	nodes, relationships, err := c.Columns()
-	ends := []string{sourceColumn, targetColumn, typeColumn} // of relationships; a node may have properties of these names
-	names := slices.Concat(
-		slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn }),
-		slices.DeleteFunc(relationships, func(name string) bool { return slices.Contains(ends, name) }))
+	names := slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
+	names = append(names, slices.DeleteFunc(relationships, func(name string) bool {
+		return slices.Contains([]string{sourceColumn, targetColumn, typeColumn}, name)
+	})...)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }

@@ -4,15 +4,10 @@ package folder_test
 
 import (
 	"errors"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -52,47 +47,6 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// What a run adds has the file's delimiter, and its undoing leaves every byte.
-func TestUndoRestoresEveryDialect(t *testing.T) {
-	for name, text := range dialects {
-		t.Run(name, func(t *testing.T) {
-			dir := files(t, text[0], text[1])
-			s := open(t, dir)
-			g, err := s.Graph(t.Context(), graph.Selection{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Write(t.Context(), g, storetest.Table(t, g, "run", "gc"), false); err != nil {
-				t.Fatal(err)
-			}
-			if read := reread(t, dir, "gcPrivateHeat"); len(read) != 3 || math.IsNaN(read[0]) {
-				t.Errorf("what was written reads as %v", read)
-			}
-			if _, err := s.Undo(t.Context(), "run"); err != nil {
-				t.Fatal(err)
-			}
-			after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-			if err != nil || string(after) != text[0] {
-				t.Errorf("%q (%v) after undo, want %q", after, err, text[0])
-			}
-		})
-	}
-}
-
-func reread(t *testing.T, dir, property string) []float64 {
-	t.Helper()
-	s := open(t, dir)
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, err := s.Signal(t.Context(), g, property)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
-}
-
 // A colon is part of a name, and a column without a name is nobody's property.
 func TestColonsAndUnnamedColumns(t *testing.T) {
 	s := open(t, files(t, ",id,a:int\n0,x,1\n1,y,2\n", ",source,target\n7,x,y\n"))
@@ -113,17 +67,10 @@ func TestColonsAndUnnamedColumns(t *testing.T) {
 	}
 }
 
-func TestDialectRefusals(t *testing.T) {
-	const plain = "id\na\n"
-	for name, bad := range map[string][2]string{
-		"no id":          {"anna;size\na;1\n", "source,target\n"},
-		"another header": {plain, ":START_ID,size\na,a\n"},
-	} {
-		_, err := open(t, files(t, bad[0], bad[1])).Graph(t.Context(), graph.Selection{})
-		if !errors.Is(err, connector.ErrInput) {
-			t.Errorf("%s: %v, want %v", name, err, connector.ErrInput)
-		} else if strings.Contains(err.Error(), "size") {
-			t.Errorf("%s: %v shows the header, which may be a row of data", name, err)
-		}
+// TestProperties: what means something to one file alone is a property of the other.
+func TestProperties(t *testing.T) {
+	s := open(t, files(t, "id,labels,source,\n1,A,0,\n", "source,target,type,labels\n1,1,R,x\n"))
+	if got, err := s.Properties(t.Context()); err != nil || !slices.Equal(got, []string{"id", "labels", "source"}) {
+		t.Errorf("%q, %v, want id, labels and source", got, err)
 	}
 }

@@ -99,10 +99,10 @@ func (s *Store) remove(ctx context.Context, run connector.Run) (removed int64, e
 		}
 		return nil
 	})
-	if err == nil {
-		t, err = s.openTable(nodesFile, true, idColumn)
+	if err != nil || removed == 0 {
+		return 0, err
 	}
-	if err != nil {
+	if t, err = s.openTable(nodesFile, true, idColumn); err != nil {
 		return 0, err
 	}
 	return removed, s.replace(ctx, t, was, t.header, used, func(fields []string) {

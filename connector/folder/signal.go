@@ -87,10 +87,10 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 	if err != nil {
 		return err
 	}
-	id, find := t.column(idColumn), numbers.finder(g)
+	id := t.column(idColumn)
 	var bad connector.Offenders
 	err = t.each(ctx, nil, func(line int, fields []string) error {
-		if i, ok := find(fields[id]); ok && wrong[i] != nil {
+		if i, ok := numbers[fields[id]]; ok && wrong[i] != nil {
 			bad.Add("%s line %d: %s", nodesFile, line, strings.TrimPrefix(wrong[i].Error(), "privacy: "))
 		}
 		return nil
@@ -103,7 +103,7 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 }
 
 // numbered opens the nodes of a graph that was read.
-func (c *CSV) numbered(g *graph.Graph) (*table, numbering, error) {
+func (c *CSV) numbered(g *graph.Graph) (*table, map[string]int32, error) {
 	numbers, err := c.nodes.Get(g)
 	if err != nil {
 		return nil, numbers, err
@@ -119,10 +119,10 @@ func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bo
 	if err != nil {
 		return err
 	}
-	id, labels, seen, find := t.column(idColumn), t.column(labelsColumn), map[string]bool{}, numbers.finder(g)
+	id, labels, seen := t.column(idColumn), t.column(labelsColumn), map[string]bool{}
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		has := selected(fields, labels, []string{label}, seen)
-		if i, ok := find(fields[id]); ok {
+		if i, ok := numbers[fields[id]]; ok {
 			keep[i] = keep[i] && has
 		}
 		return nil

@@ -64,7 +64,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 				present = append(present, columns[k])
 			}
 		}
-		if _, ok := numbers.of[fields[id]]; !ok || len(present) == 0 {
+		if _, ok := numbers[fields[id]]; !ok || len(present) == 0 {
 			return nil
 		}
 		if owner < 0 {
@@ -177,7 +177,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	}
 	written := 0
 	err = s.rewrite(ctx, run.Columns, func(header []string) func(fields []string) {
-		id, find := slices.Index(header, idColumn), numbers.finder(g)
+		id := slices.Index(header, idColumn)
 		var at, empty []int
 		var columns []textColumn
 		for _, c := range t.Columns() {
@@ -189,7 +189,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 			}
 		}
 		return func(fields []string) {
-			i, ok := find(fields[id])
+			i, ok := numbers[fields[id]]
 			if !ok || !covered[i] {
 				return
 			}

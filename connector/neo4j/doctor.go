@@ -84,7 +84,7 @@ func (s *Store) exposedSignals(ctx context.Context) (found []string, err error) 
 	looked := map[[2]string]bool{}
 	for _, r := range runs {
 		signal, _ := r.Record[report.SignalKey].(string)
-		if signal == "" || len(r.Columns) == 0 || len(looked) == 20 || looked[[2]string{signal, r.Columns[0]}] { // each is a scan of the nodes
+		if signal == "" || len(r.Columns) == 0 || len(looked) == 20 || looked[[2]string{signal, r.Columns[0]}] { // each a scan
 			continue
 		}
 		looked[[2]string{signal, r.Columns[0]}] = true

@@ -22,9 +22,6 @@ const (
 // server, because collect() passes over null. No property can hold a map.
 const missing = "{}"
 
-// none is a column that is not asked for.
-const none cypher = "null"
-
 // gather reads columns of what a MATCH binds. The first column is never null.
 type gather[T any] struct {
 	match   cypher

@@ -121,7 +121,8 @@ func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch in
 	if k := slices.IndexFunc(labels, func(l string) bool { return slices.Contains(ownLabels, l) }); k >= 0 {
 		return fmt.Errorf("%w: the label %s is that of GraphCloak's own records; choose another", connector.ErrInput, labels[k])
 	}
-	return cmp.Or(err, checkName("node label", o.NodeLabel), checkName("property", o.NodeKey), checkName("relationship type", o.RelationshipType))
+	return cmp.Or(err, checkName("node label", o.NodeLabel), checkName("property", o.NodeKey),
+		checkName("relationship type", o.RelationshipType))
 }
 
 // clearLabel refuses a label with nodes, or deletes them.

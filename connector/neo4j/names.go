@@ -21,6 +21,9 @@ import (
 // query.go, where the user wrote all of it. TestOnlyQuotedNames holds that.
 type cypher string
 
+// none is a column that is not asked for.
+const none cypher = "null"
+
 // quote is [Quote] as part of a statement.
 func quote(name string) cypher { return cypher(Quote(name)) }
 

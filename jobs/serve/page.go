@@ -12,9 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
@@ -28,7 +26,7 @@ var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
-	"label": label, "long": long, "lead": lead, "rest": rest,
+	"label": label,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -129,34 +127,12 @@ func urgency(j jobs.Summary) int {
 // jobContent is the page of a job.
 type jobContent struct {
 	jobDetail
-	Cost   *Cost
-	Budget *Budget // of its scope; nil: nothing was spent from it yet, and it has no cap
+	Cost *Cost
 }
 
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
 	j, err := s.job(r)
-	if err != nil {
-		return "", frame{}, err
-	}
-	content := jobContent{jobDetail: j, Cost: s.cost(j)}
-	if content.Cost != nil {
-		var all []Budget
-		all, err = s.Budgets(r.Context())
-		content.Budget = paying(all, content.Cost.Scope)
-	}
-	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
-}
-
-// paying is the budget of a scope, or of the one in which it goes on.
-func paying(all []Budget, scope string) *Budget {
-	i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == scope })
-	switch {
-	case i < 0:
-		return nil
-	case all[i].MovedTo == "":
-		return &all[i]
-	}
-	return paying(slices.Delete(slices.Clone(all), i, i+1), all[i].MovedTo)
+	return "job.html", frame{Title: "Job " + j.Name, Content: jobContent{j, s.cost(j)}}, err
 }
 
 // cost is what a run of a job spends, nil where that is not known.
@@ -214,22 +190,6 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
-
-// shortText is how long a text may be, in letters, before it is folded.
-const shortText = 120
-
-func long(text string) bool { return utf8.RuneCountInString(text) > shortText }
-
-// lead is the beginning of a long text, of whole words, and rest what follows.
-func lead(text string) string {
-	start := string([]rune(text)[:shortText])
-	if i := strings.LastIndex(start, " "); i > 0 {
-		start = start[:i]
-	}
-	return start
-}
-
-func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
 
 // ran reports whether a run has taken its time: one that waits has not begun.
 func ran(status jobs.Status) bool {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,26 +37,8 @@ func plain(text string) string {
 	return b.String()
 }
 
-// power is a power of ten as a terminal has it.
-var power = regexp.MustCompile(`\b10\^(\d{1,6})\b`)
-
-// countOf is a number of things as a terminal has it, and what they are.
-var countOf = regexp.MustCompile(`(^|[\s(])(\d{4,15}) (nodes|relationships|sensors|sources|components|communities)\b`)
-
-// prose is plain, with powers raised, large counts grouped and no line break before a percent
-// sign.
-func prose(text string) string {
-	text = power.ReplaceAllStringFunc(plain(text), func(p string) string { return "10" + raised(p[len("10^"):]) })
-	text = countOf.ReplaceAllStringFunc(text, func(found string) string {
-		part := countOf.FindStringSubmatch(found)
-		n, err := strconv.Atoi(part[2])
-		if err != nil {
-			return found
-		}
-		return part[1] + thousands(n) + " " + part[3]
-	})
-	return strings.ReplaceAll(text, " %", "\u00a0%")
-}
+// prose is plain, without a line break before a percent sign.
+func prose(text string) string { return strings.ReplaceAll(plain(text), " %", "\u00a0%") }
 
 // cut is plain, of at most 120 characters.
 func cut(text string) string { return truncate(plain(text), 120) }
