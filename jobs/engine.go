@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 )
@@ -90,7 +91,9 @@ type Engine struct {
 	mu     sync.Mutex
 	busy   map[string]bool // names of jobs that this instance is at
 	polled error           // of the last look at the store
-	read   bool            // it has succeeded
+	last   time.Time       // when it succeeded, by the store; zero: never
+	seen   []Job           // what it found then
+	seenAt time.Time       // by this machine
 	life   context.Context // of Run
 	work   sync.WaitGroup
 
@@ -150,7 +153,7 @@ func (e *Engine) Run(ctx context.Context) {
 func (e *Engine) recordPoll(ctx context.Context, err error) {
 	e.mu.Lock()
 	before := e.polled
-	e.polled, e.read = err, e.read || err == nil
+	e.polled = err
 	e.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
@@ -165,10 +168,18 @@ func (e *Engine) recordPoll(ctx context.Context, err error) {
 func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.polled == nil && !e.read {
+	if e.polled == nil && e.last.IsZero() {
 		return errors.New("jobs: the store was not read yet")
 	}
 	return e.polled
+}
+
+// Last returns the jobs as the last look at the store that succeeded found them, the store's time then, zero where there was none,
+// and how long ago that was. It reads nothing.
+func (e *Engine) Last() (all []Job, at time.Time, age time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.seen), e.last, time.Since(e.seenAt)
 }
 
 func (e *Engine) sleep(ctx context.Context, wait time.Duration) {

@@ -29,6 +29,12 @@ func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 	if err != nil {
 		return wait, err
 	}
+	e.mu.Lock()
+	e.last, e.seenAt, e.seen = view.now, time.Now(), slices.Clone(view.jobs)
+	for i, j := range e.seen {
+		e.seen[i].State = j.state(view.now)
+	}
+	e.mu.Unlock()
 	began, wrong := e.beginAll(ctx, e.turns(view)), 0
 	for _, j := range view.jobs {
 		s := j.state(view.now)

@@ -99,11 +99,15 @@ type jobList struct {
 
 func (s *server) jobs(r *http.Request) (jobList, error) {
 	all, now, err := s.Engine.Jobs(r.Context())
-	list := jobList{now, []jobs.Summary{}}
+	return jobList{now, summaries(all)}, err
+}
+
+func summaries(all []jobs.Job) []jobs.Summary {
+	list := []jobs.Summary{}
 	for _, j := range all {
-		list.Jobs = append(list.Jobs, j.Summary())
+		list = append(list, j.Summary())
 	}
-	return list, err
+	return list
 }
 
 func (s *server) listJobs(r *http.Request) (int, any, error) {
@@ -126,13 +130,23 @@ func (s *server) job(r *http.Request) (jobDetail, error) {
 	if err != nil {
 		return jobDetail{}, err
 	}
+	j, err := named(r, all)
+	if err != nil {
+		return j, err
+	}
+	ticks, err := s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: j.Name, Limit: shownTicks})
+	j.Ticks = append(j.Ticks, ticks...)
+	return j, err
+}
+
+// named is the job that an address names, without its ticks.
+func named(r *http.Request, all []jobs.Job) (jobDetail, error) {
 	name := r.PathValue("name")
 	i := slices.IndexFunc(all, func(j jobs.Job) bool { return j.Name == name })
 	if i < 0 {
 		return jobDetail{}, notFound("there is no such job")
 	}
-	ticks, err := s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: name, Limit: shownTicks})
-	return jobDetail{all[i].Summary(), append([]jobs.Claim{}, ticks...), all[i].Definition}, err
+	return jobDetail{all[i].Summary(), []jobs.Claim{}, all[i].Definition}, nil
 }
 
 func (s *server) showJob(r *http.Request) (int, any, error) {

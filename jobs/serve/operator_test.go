@@ -8,18 +8,33 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
+// leaving is a store that can be away.
+type leaving struct {
+	jobs.Store
+	away atomic.Bool
+}
+
+func (s *leaving) Now(ctx context.Context) (time.Time, error) {
+	if s.away.Load() {
+		return time.Time{}, errors.New("neo4j: " + planted)
+	}
+	return s.Store.Now(ctx)
+}
+
 // operator asks a server over an engine that is running, without a network.
-func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) (int, string) {
+func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(path string) (int, string)) {
 	t.Helper()
-	store := storetest.NewJobStore()
+	store := &leaving{Store: storetest.NewJobStore()}
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
 		Settings: []map[string]any{
@@ -33,12 +48,15 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 	done := make(chan struct{})
 	go func() { engine.Run(ctx); close(done) }()
 	t.Cleanup(func() { stop(); <-done })
+	left := 3.5
 	server := New(Options{
 		Engine: engine, Store: store, Name: "memory", Token: testToken, Metrics: http.NotFoundHandler(),
-		Cost:    func(d jobs.Definition) (Cost, bool) { return Cost{"property=risk", 0.5, 1e-5}, d.Name == "calm" },
-		Budgets: func(context.Context) ([]Budget, error) { return nil, nil },
+		Cost: func(d jobs.Definition) (Cost, bool) { return Cost{"property=risk", 0.5, 1e-5}, d.Name == "calm" },
+		Budgets: func(context.Context) ([]Budget, error) {
+			return []Budget{{Scope: "property=risk", Delta: 1e-5, CapEpsilon: &left, RemainingEpsilon: &left}}, nil
+		},
 	})
-	return func(path string) (int, string) {
+	return store, func(path string) (int, string) {
 		r, w := httptest.NewRequestWithContext(t.Context(), "GET", path, http.NoBody), httptest.NewRecorder()
 		r.Header.Set("Authorization", "Bearer "+testToken)
 		server.Handler.ServeHTTP(w, r)
@@ -46,10 +64,11 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 	}
 }
 
-// TestWhatNeedsYouStandsFirst: jobs by how much they need a person.
+// TestWhatNeedsYouStandsFirst: jobs by how much they need a person, long texts folded.
 func TestWhatNeedsYouStandsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New("the scope has no cap")}})
+		text := strings.Repeat("the scope has no cap, and ", 10) + "that is all"
+		_, ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New(text)}})
 		synctest.Wait()
 		_, body := ask("/")
 		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`),
@@ -57,19 +76,51 @@ func TestWhatNeedsYouStandsFirst(t *testing.T) {
 		if !(0 < wrong && wrong < needy && needy < calm) || !strings.Contains(body, "2 of 3 need you") {
 			t.Errorf("wrong at %d, needy at %d, calm at %d: %s", wrong, needy, calm, body)
 		}
+		if !strings.Contains(body, "<details><summary>the scope has no cap, and ") || !strings.Contains(body, " …</summary> ") ||
+			!strings.Contains(body, "that is all</details>") {
+			t.Errorf("a long text is not folded: %s", body)
+		}
 	})
 }
 
-// TestJobPageShowsWhatARunSpends: ε, δ and the scope.
+// TestJobPageShowsWhatARunSpends: ε, δ, the scope, and what is left in it.
 func TestJobPageShowsWhatARunSpends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ask := operator(t, nil)
+		_, ask := operator(t, nil)
 		synctest.Wait()
-		if _, body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") {
-			t.Errorf("ε or scope is missing: %s", body)
+		if _, body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") ||
+			!strings.Contains(body, "ε = 3.5 for one more") {
+			t.Errorf("ε, scope or what is left is missing: %s", body)
 		}
 		if _, body := ask("/jobs/needy"); strings.Contains(body, "A run spends") {
 			t.Errorf("what is not known is shown: %s", body)
+		}
+	})
+}
+
+// TestStoreAway: pages show the last known state with its age, without buttons, as a failure to machines.
+func TestStoreAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, ask := operator(t, nil)
+		synctest.Wait()
+		if code, body := ask("/"); code != http.StatusOK || strings.Contains(body, "does not answer") {
+			t.Fatalf("%d: %s", code, body)
+		}
+		store.away.Store(true)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, path := range []string{"/", "/jobs/calm"} {
+			code, body := ask(path)
+			if code != http.StatusServiceUnavailable ||
+				!strings.Contains(body, "The store does not answer. This is how it was 1h0m0s ago.") || !strings.Contains(body, "calm") {
+				t.Errorf("%s: %d: %s", path, code, body)
+			}
+			if strings.Contains(body, "<button") || strings.Contains(body, planted) {
+				t.Errorf("%s holds a button or what the store said: %s", path, body)
+			}
+		}
+		if _, body := ask("/"); !strings.Contains(body, "property=risk") {
+			t.Errorf("the budgets of before are gone: %s", body)
 		}
 	})
 }

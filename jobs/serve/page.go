@@ -12,7 +12,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
@@ -26,7 +28,7 @@ var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
-	"label": label,
+	"label": label, "long": long, "lead": lead, "rest": rest,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -40,6 +42,7 @@ type frame struct {
 	Name      string // of the store
 	Version   string
 	Time      time.Time // the store's clock
+	Away      string    // how old is what is shown where the store does not answer; "": it is as it stands there
 	CanChange bool
 	Content   any
 }
@@ -61,7 +64,7 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			fail(w, r, err)
 			return
 		}
-		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil && f.Away == ""
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
 			s.Log.Error("a page could not be written", "page", name, "error", err)
@@ -69,6 +72,9 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if f.Away != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
 		w.Write(b.Bytes())
 	}
 }
@@ -76,8 +82,15 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 // homeRuns is how many runs the first page shows.
 const homeRuns = 20
 
-// homePage shows how things stand.
+// homePage shows how things stand, or how they stood when the store last answered.
 func (s *server) homePage(r *http.Request) (string, frame, error) {
+	if known, at, away := s.last(); away != "" {
+		s.mu.Lock()
+		content := s.home
+		s.mu.Unlock()
+		content.setJobs(summaries(known))
+		return "home.html", frame{Title: "Jobs", Time: at, Away: away, Content: content}, nil
+	}
 	list, err := s.jobs(r)
 	if err != nil {
 		return "", frame{}, err
@@ -86,10 +99,26 @@ func (s *server) homePage(r *http.Request) (string, frame, error) {
 	if err != nil {
 		return "", frame{}, err
 	}
+	tellOnce(list.Jobs, runs)
 	budgets, err := s.Budgets(r.Context())
 	content := homeContent{Runs: runs, Budgets: budgets}
 	content.setJobs(list.Jobs)
+	if err == nil {
+		s.mu.Lock()
+		s.home = content
+		s.mu.Unlock()
+	}
 	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: content}, err
+}
+
+// last is what the engine knows of the jobs where its store does not answer, and how old that is; "" where the store answers,
+// or never did.
+func (s *server) last() (known []jobs.Job, at time.Time, away string) {
+	known, at, age := s.Engine.Last()
+	if s.Engine.Ready() == nil || at.IsZero() {
+		return nil, at, ""
+	}
+	return known, at, age.Round(time.Second).String()
 }
 
 // setJobs sorts jobs by how much they need a person.
@@ -124,15 +153,71 @@ func urgency(j jobs.Summary) int {
 	return fine
 }
 
+// asAbove stands where a reader has just been told.
+const asAbove = "as above"
+
+// tellOnce leaves to a run what neither its job nor a run above it says.
+func tellOnce(list []jobs.Summary, runs []jobs.Run) {
+	told := make(map[string]bool)
+	for _, j := range list {
+		told[j.Message] = true
+	}
+	for k := range runs {
+		if runs[k].Status != jobs.Finished { // its warnings are in the message
+			runs[k].Message = once(told, runs[k].Message)
+		}
+	}
+}
+
+// once returns a text at its first time, and [asAbove] later.
+func once(told map[string]bool, text string) string {
+	if text != "" && told[text] {
+		return asAbove
+	}
+	told[text] = true
+	return text
+}
+
 // jobContent is the page of a job.
 type jobContent struct {
 	jobDetail
-	Cost *Cost
+	Cost   *Cost
+	Budget *Budget // of its scope; nil: nothing was spent from it yet, and it has no cap
 }
 
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
+	known, at, away := s.last()
+	if away != "" {
+		j, err := named(r, known)
+		return "job.html", frame{Title: "Job " + j.Name, Time: at, Away: away, Content: jobContent{jobDetail: j, Cost: s.cost(j)}}, err
+	}
 	j, err := s.job(r)
-	return "job.html", frame{Title: "Job " + j.Name, Content: jobContent{j, s.cost(j)}}, err
+	if err != nil {
+		return "", frame{}, err
+	}
+	content := jobContent{jobDetail: j, Cost: s.cost(j)}
+	if content.Cost != nil {
+		var all []Budget
+		all, err = s.Budgets(r.Context())
+		content.Budget = paying(all, content.Cost.Scope)
+	}
+	told := map[string]bool{j.Message: true}
+	for k := range j.Ticks {
+		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
+	}
+	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
+}
+
+// paying is the budget of a scope, or of the one in which it goes on.
+func paying(all []Budget, scope string) *Budget {
+	i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == scope })
+	switch {
+	case i < 0:
+		return nil
+	case all[i].MovedTo == "":
+		return &all[i]
+	}
+	return paying(slices.Delete(slices.Clone(all), i, i+1), all[i].MovedTo)
 }
 
 // cost is what a run of a job spends, nil where that is not known.
@@ -190,6 +275,22 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
+
+// shortText is how long a text may be, in letters, before it is folded.
+const shortText = 120
+
+func long(text string) bool { return utf8.RuneCountInString(text) > shortText }
+
+// lead is the beginning of a long text, of whole words, and rest what follows.
+func lead(text string) string {
+	start := string([]rune(text)[:shortText])
+	if i := strings.LastIndex(start, " "); i > 0 {
+		start = start[:i]
+	}
+	return start
+}
+
+func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
 
 // ran reports whether a run has taken its time: one that waits has not begun.
 func ran(status jobs.Status) bool {

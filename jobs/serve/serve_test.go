@@ -462,8 +462,8 @@ func TestPagesMarkRunsThatWereWarned(t *testing.T) {
 	}
 }
 
-// TestPagesTellARefusal: a run that waits spent nothing and took no time.
-func TestPagesTellARefusal(t *testing.T) {
+// TestPagesTellARefusalOnce: what a job waits for is said in full by the job alone, and its runs spent nothing and took no time.
+func TestPagesTellARefusalOnce(t *testing.T) {
 	s := newSite(t, testToken)
 	const refusal = "its budget is spent: a larger cap would do"
 	s.runner.end.Store(&jobs.Ending{
@@ -471,10 +471,10 @@ func TestPagesTellARefusal(t *testing.T) {
 		Run:     &jobs.Run{Mode: "write", DurationMillis: 1200},
 	})
 	s.runOnce(jobs.WaitingForBudget)
-	for _, path := range []string{"/", "/jobs/yearly"} {
+	for path, above := range map[string]int{"/": 1, "/jobs/yearly": 1} {
 		_, _, body := s.ask("GET", path)
-		if !strings.Contains(body, refusal) {
-			t.Errorf("%s does not tell the refusal: %s", path, body)
+		if strings.Count(body, refusal) != 1 || strings.Count(body, "<small>"+asAbove+"</small>") != above {
+			t.Errorf("%s: the refusal stands there %d times: %s", path, strings.Count(body, refusal), body)
 		}
 		if strings.Contains(body, "1.2s") || path == "/" && !strings.Contains(body, `data-label="ε spent">nothing<`) {
 			t.Errorf("%s: a run that waits took time, or spent: %s", path, body)

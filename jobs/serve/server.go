@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -80,6 +81,9 @@ func Bounded(l net.Listener) net.Listener {
 type server struct {
 	Options
 	secret secret
+
+	mu   sync.Mutex
+	home homeContent // as it was shown last
 }
 
 // New returns a server with limits on what a client may ask of it. Its address and
