@@ -30,6 +30,12 @@ func testDoctor(t *testing.T, c cli) {
 		}
 	}
 	testFix(t, c)
+	r := c.run(t, "doctor", "--node-labels", label, "--node-key", "id", "--metric", "weight", "--alpha", "0.5", "--delta", "0.1")
+	for _, text := range []string{"δ = 0.1 is above 1/n", "α = 0.5 while the shortest "} {
+		if !strings.Contains(r.stdout, text) || !strings.Contains(r.stderr, text) {
+			t.Errorf("no %q in\n%s%s", text, r.stdout, r.stderr)
+		}
+	}
 	for _, test := range []struct {
 		exit      int
 		hint, env string
@@ -51,23 +57,31 @@ func testDoctor(t *testing.T, c cli) {
 	}
 }
 
-// testFix: --fix says first what it will run, makes no constraint on what nothing has, and its own failure hides no check.
+// testFix: --fix says first what it will run, makes no constraint beside an index and none on what no node has, and its own
+// failure hides no check.
 func testFix(t *testing.T, c cli) {
 	label := Load(t, Shipped("karate"))
-	Query(t, "MATCH (n:`"+label+"`) SET n.club = 'a', n.tag = n.id", nil)
+	Query(t, "MATCH (n:`"+label+"`) SET n.number = n.id, n.club = 'a', n.tag = n.id", nil)
+	Query(t, "CREATE INDEX FOR (n:`"+label+"`) ON (n.number)", nil)
+	indexes := func() any {
+		return Query(t, "SHOW INDEXES YIELD labelsOrTypes WHERE $label IN labelsOrTypes RETURN count(*)",
+			map[string]any{"label": label})[0][0]
+	}
+	before := indexes().(int64)
 	fix := func(key string) result {
 		return c.run(t, "doctor", "--fix", "--node-labels", label, "--node-key", key)
 	}
-	if r := fix("nothing" + label); r.exit != 3 || !strings.Contains(r.stdout, "there is no property") ||
-		strings.Contains(r.stderr, "Will run") {
-		t.Errorf("on what nothing has: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
+	if r := fix("number"); r.exit != 0 || indexes() != before || !strings.Contains(r.stdout, "has the index") {
+		t.Errorf("beside an index: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
 	}
-	if r := fix("club"); r.exit != 6 || !strings.Contains(r.stdout, `"name": "state"`) {
+	if r := fix("gcRunId"); r.exit != 3 || indexes() != before || !strings.Contains(r.stdout, "no node of") {
+		t.Errorf("on what no node has: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
+	}
+	if r := fix("club"); r.exit != 6 || !strings.Contains(r.stdout, `"name": "graph"`) || !strings.Contains(r.stdout, `"name": "state"`) {
 		t.Errorf("what is not unique: exit %d, and not every check:\n%s%s", r.exit, r.stdout, r.stderr)
 	}
-	if r := fix("tag"); r.exit != 0 || !strings.Contains(r.stderr, "Will run: CREATE CONSTRAINT") ||
-		!strings.Contains(r.stdout, label+"(tag)") {
-		t.Errorf("what is unique: exit %d\n%s%s", r.exit, r.stdout, r.stderr)
+	if r := fix("tag"); r.exit != 0 || indexes() != before+1 || !strings.Contains(r.stderr, "Will run: CREATE CONSTRAINT") {
+		t.Errorf("what is unique: exit %d, %v indexes\n%s%s", r.exit, indexes(), r.stdout, r.stderr)
 	}
 }
 

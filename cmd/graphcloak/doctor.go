@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
@@ -24,8 +25,9 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. It changes\n" +
-			"nothing; --fix makes the constraints that are missing. --print-setup prints the Cypher of the constraints and, where\n" +
+		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. Where labels\n" +
+			"or types are named it reads the graph too, and warns of what will disappoint. It changes nothing; --fix makes the\n" +
+			"constraints that are missing, and that of --node-key. --print-setup prints the Cypher of the constraints and, where\n" +
 			"the server has roles, of the least role; without a server, for Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
 			"  graphcloak doctor --config graphcloak.yaml --fix",
@@ -96,6 +98,36 @@ func examineState() neo4j.CheckResult {
 	return c
 }
 
+// mostExamined bounds the nodes of a graph that doctor plans for.
+const mostExamined = 100_000
+
+// examineGraph reads the graph, where labels or types are named, and warns as a run would.
+func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
+	p, kind := a.config.Projection, a.config.From.Kind
+	if (kind == "" || kind == config.FromNeo4j) && len(p.NodeLabels)+len(p.RelationshipTypes) == 0 {
+		return nil
+	}
+	c := neo4j.CheckResult{Name: "graph", OK: true}
+	job, err := a.job()
+	if err == nil {
+		err = a.onModel(ctx, job, func(m *graphcloak.Model) error {
+			c.Detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship")
+			if m.Graph.Order() > mostExamined {
+				c.Detail += "; graphcloak plan warns of what will disappoint"
+				return nil
+			}
+			return a.adviseOf(ctx, m, job)
+		})
+	}
+	if err != nil {
+		d := describe(err)
+		c = neo4j.CheckResult{
+			Name: "graph", Detail: d.Message, Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err,
+		}
+	}
+	return []neo4j.CheckResult{c}
+}
+
 // examine runs the checks; the first that fails decides the exit code and the hint.
 func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	settings, err := modelSettings(a.config)
@@ -122,6 +154,9 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	checks = append(checks, examineState())
 	if passed(checks, "connection") {
 		checks = append(checks, a.examineJobs(ctx)...)
+	}
+	if passed(checks, "connection", "read") {
+		checks = append(checks, a.examineGraph(ctx)...)
 	}
 	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 	sections := []term.Section{{Items: checkItems(checks)}}

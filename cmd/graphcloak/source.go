@@ -114,11 +114,13 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := neo4j.New(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	return server, nil
+	return a.whenWarm(ctx, func() (graphStore, error) {
+		s, err := neo4j.New(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	})
 }
 
 // openFor is openStore, or openReading for a command that will not write.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -96,17 +98,26 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
-// Fix makes the constraints that the database needs and does not have, that of the selection's key too. It calls before with
-// the Cypher of all of them, and returns those that it made as :Label(property). What the user may not make is a
-// [connector.ErrAuth], and a key that is not unique, or has an index of its own, an error of the server's. It returns
-// [connector.ErrNotFound] for names that the database does not know, [connector.ErrReadOnly] and the errors of [New].
+// Fix makes the constraints that the database needs and does not have, that of the selection's key too where a node has it and
+// no index stands in the way. It calls before with the Cypher of all of them, and returns those that it made as
+// :Label(property). What the user may not make is a [connector.ErrAuth], and a key that is not unique an error of the server's.
+// It returns [connector.ErrNotFound] for names that the database does not know, [connector.ErrReadOnly] and the errors of [New].
 func (s *Store) Fix(ctx context.Context, sel graph.Selection, before func(cypher []string)) (made []string, err error) {
 	if err := s.checkSelection(ctx, sel); err != nil {
 		return nil, err
 	}
-	missing, err := s.missingConstraints(ctx, slices.Concat(constraints, keyConstraints(sel)))
+	missing, err := s.missingConstraints(ctx, constraints)
 	if err != nil {
 		return nil, err
+	}
+	keys, err := s.missingKeys(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		if k.index == "" && k.found {
+			missing = append(missing, k.constraint)
+		}
 	}
 	var statements []string
 	for _, c := range missing {
@@ -121,6 +132,43 @@ func (s *Store) Fix(ctx context.Context, sel graph.Selection, before func(cypher
 		made = append(made, c.String())
 	}
 	return made, nil
+}
+
+// missingKey is a constraint of the selection's key that the database does not have.
+type missingKey struct {
+	constraint
+	index string // that exists on the same property, and would be the constraint's; "": none
+	found bool   // a node of the label has the property
+}
+
+// missingKeys are the constraints of the selection's key that the database does not have, and what stands in their way.
+func (s *Store) missingKeys(ctx context.Context, sel graph.Selection) ([]missingKey, error) {
+	missing, err := s.missingConstraints(ctx, keyConstraints(sel))
+	if err != nil || len(missing) == 0 {
+		return nil, err
+	}
+	keys := make([]missingKey, len(missing))
+	err = s.read(ctx, "constraints", func(tx *transaction) error {
+		for i, c := range missing {
+			keys[i] = missingKey{constraint: c}
+			_, err := tx.rows("SHOW INDEXES YIELD name, type, entityType, labelsOrTypes, properties WHERE type = 'RANGE' AND "+
+				"entityType = 'NODE' "+
+				"AND labelsOrTypes = $labels AND properties = $properties RETURN name",
+				map[string]any{"labels": []string{c.label}, "properties": c.properties},
+				func(r *neo4j.Record) error { keys[i].index, _ = r.Values[0].(string); return nil })
+			if err != nil {
+				return err
+			}
+			n, err := tx.count("MATCH (n:"+quote(c.label)+") WHERE n."+quote(c.properties[0])+
+				" IS NOT NULL WITH n LIMIT 1 RETURN count(n)", nil)
+			if err != nil {
+				return err
+			}
+			keys[i].found = n > 0
+		}
+		return nil
+	})
+	return keys, err
 }
 
 // SetupConstraints returns the statements that an administrator runs once, on any

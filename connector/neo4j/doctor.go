@@ -170,19 +170,31 @@ func keyConstraints(sel graph.Selection) (wanted []constraint) {
 	return wanted
 }
 
-// keyed checks that a constraint keeps the key unique for each selected label.
+// keyed checks that a constraint keeps the key unique for each selected label, or that an index is there in its place.
 func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix string, err error) {
-	missing, err := s.missingConstraints(ctx, keyConstraints(sel))
-	lacks := fmt.Errorf("no constraint makes %s unique; it is checked at every reading instead", sel.NodeKey)
-	switch {
-	case err != nil:
-		return "", "run doctor again when the server is less busy", err
-	case len(sel.NodeLabels) == 0:
-		return "", "name the label of the nodes with --node-labels: a constraint belongs to one", lacks
-	case len(missing) > 0:
-		return "", "graphcloak doctor --fix makes it, and so does " + string(missing[0].statement()), lacks
+	const checked = "; it is checked at every reading instead"
+	if len(sel.NodeLabels) == 0 {
+		return "", "name the label of the nodes with --node-labels: a constraint belongs to one",
+			fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
 	}
-	return sel.NodeKey + " is unique by constraint", "", nil
+	keys, err := s.missingKeys(ctx, sel)
+	if err != nil {
+		return "", "run doctor again when the server is less busy", err
+	}
+	detail = sel.NodeKey + " is unique by constraint"
+	for _, k := range keys {
+		switch {
+		case !k.found:
+			return "", "name a property that the nodes have with --node-key",
+				fmt.Errorf("%w: no node of :%s has %s", connector.ErrNotFound, k.label, sel.NodeKey)
+		case k.index != "":
+			detail = fmt.Sprintf("%v has the index %s, and no constraint makes it unique%s", k.constraint, k.index, checked)
+		default:
+			return "", "graphcloak doctor --fix makes it, and so does " + string(k.statement()),
+				fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
+		}
+	}
+	return detail, "", nil
 }
 
 // mayWrite tries what a run does and rolls it back.
