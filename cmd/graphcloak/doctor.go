@@ -152,11 +152,11 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		return fail(exitUsage, "%s has no constraints to make", a.config.From).hint("leave --fix out")
 	}
 	checks = append(checks, examineState())
-	if passed(checks, "connection") {
-		checks = append(checks, a.examineJobs(ctx)...)
-	}
 	if passed(checks, "connection", "read") {
 		checks = append(checks, a.examineGraph(ctx)...)
+	}
+	if passed(checks, "connection") {
+		checks = append(checks, a.examineJobs(ctx)...)
 	}
 	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 	sections := []term.Section{{Items: checkItems(checks)}}
