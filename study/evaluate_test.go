@@ -26,6 +26,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // sums are first and second moments of what a trial measures.
@@ -76,7 +77,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 	for _, unit := range []bool{true, false} {
 		job := karate()
 		job.Plan.Allocation.Uniform = false
-		opts := study.Options{Trials: 2000, Seed: 7, Recover: job.Recover}
+		opts := options(2000, simulate.Options{Seed: 7, Recover: job.Recover})
 		if unit {
 			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
@@ -156,7 +157,7 @@ func TestEvaluatePair(t *testing.T) {
 	job.Communities.Property, job.Recover.Amplitude = "side", posterior.UnitAmplitude
 	store := pair(t)
 	m, p := testkit.Planned(t, store, job)
-	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
+	opts := options(4000, simulate.Options{Amplitude: 1, Recover: job.Recover})
 	e, err := study.Evaluate(t.Context(), m, p, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +191,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
 	job.Communities.Property, job.PriorProperty = "side", "weight"
 	m, p := testkit.Planned(t, pair(t), job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m, p, options(50, simulate.Options{Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		{posterior.UnitAmplitude, 1, false},
 	} {
 		e, err := study.Evaluate(t.Context(), m, p,
-			study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
+			options(1, simulate.Options{Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 	}
 	for seed := range uint64(10) {
 		for _, amplitude := range []float64{0, 1} {
-			opts := study.Options{Trials: 200, Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover}
+			opts := options(200, simulate.Options{Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover})
 			if amplitude == 1 {
 				opts.Recover.Amplitude = posterior.UnitAmplitude
 			}
@@ -281,7 +282,7 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	job := karate()
 	job.Plan.Allocation.Uniform = false
 	m, p := testkit.Planned(t, s, job)
-	opts := study.Options{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
+	opts := options(50, simulate.Options{Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true})
 	first, err := study.Evaluate(t.Context(), m, p, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -299,19 +300,12 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	if !reflect.DeepEqual(first, one) {
 		t.Errorf("with one worker and from the file:\n%+v\n%+v", one.Performance, first.Performance)
 	}
-	// With the sources fixed only the noise is left to differ.
-	opts.Sources, opts.Denoise = []int{3, 5}, false
-	for opts.Seed = range uint64(2) {
-		if one, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
-			t.Fatal(err)
-		}
-		if one.Outcomes[0].Source != 3 || one.Outcomes[1].Source != 5 || one.Outcomes[48].Source != 3 {
-			t.Errorf("sources %d, %d, …, %d; want 3, 5, …, 3", one.Outcomes[0].Source, one.Outcomes[1].Source, one.Outcomes[48].Source)
-		}
-		if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
-			t.Error("another seed gives the same trials")
-		}
-		first = one
+	opts.Seed, opts.Denoise = 2, false
+	if one, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
+		t.Fatal(err)
+	}
+	if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
+		t.Error("another seed gives the same trials")
 	}
 }
 
@@ -324,7 +318,7 @@ func TestEvaluateLarge(t *testing.T) {
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m, p, options(20, simulate.Options{Amplitude: 1, Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +327,7 @@ func TestEvaluateLarge(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := study.Evaluate(ctx, m, p, study.Options{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
+	if _, err := study.Evaluate(ctx, m, p, study.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -345,9 +339,8 @@ func TestEvaluateRefuses(t *testing.T) {
 	m, p := testkit.Planned(t, s, job)
 	for name, opts := range map[string]study.Options{
 		"trials":    {Trials: -1},
-		"amplitude": {Amplitude: 1.5},
-		"NaN":       {Amplitude: math.NaN()},
-		"source":    {Sources: []int{2}},
+		"amplitude": options(1, simulate.Options{Amplitude: 1.5}),
+		"NaN":       options(1, simulate.Options{Amplitude: math.NaN()}),
 	} {
 		if _, err := study.Evaluate(t.Context(), m, p, opts); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // A plan says how many nodes hide a source from a reader who knows its mass: what an
@@ -22,7 +23,7 @@ func TestKnownMass(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
+		e, err := study.Evaluate(t.Context(), m, p, options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestPlanForChoosesTau(t *testing.T) {
 		if p.TauChoice == nil || p.Public.Tau != m.Tau {
 			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
 		}
-		again, err := study.LargeAccuracy(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
+		again, err := study.Outlook(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
 		if err != nil || again.Probability < 0.8 || again.Probability != p.Accuracy.Probability {
 			t.Errorf("uniform %v: %+v, simulated again %+v, %v", uniform, p.Accuracy, again, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 var allWorkers = flag.Bool("all-workers", false, "compare the results at every number of workers on every family, not at one number on "+
@@ -95,7 +96,7 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 2, Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}})
+	e, err := study.Evaluate(t.Context(), m, p, options(2, simulate.Options{Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}}))
 	if err != nil {
 		t.Fatal(err)
 	}

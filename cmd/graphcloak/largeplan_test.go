@@ -120,15 +120,6 @@ func TestRangeIsForeseen(t *testing.T) {
 	}
 }
 
-// TestTrialsOf: no more than are asked for, 50 up to 200,000 nodes, and 20 at least.
-func TestTrialsOf(t *testing.T) {
-	for _, c := range [][3]int{{200, 6001, 50}, {200, 200_000, 50}, {200, 300_000, 33}, {200, 1_000_000, 20}, {7, 300_000, 7}} {
-		if got := trialsOf(c[0], c[1]); got != c[2] {
-			t.Errorf("%d of %d nodes: %d trials, want %d", c[0], c[1], got, c[2])
-		}
-	}
-}
-
 // TestNodesOnAverage: thousands are written out.
 func TestNodesOnAverage(t *testing.T) {
 	for n, want := range map[float64]string{

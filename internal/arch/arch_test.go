@@ -75,7 +75,8 @@ var table = map[string]row{
 	},
 
 	root:              {layer: 3, imports: []string{"*", "internal/memory"}},
-	"study":           {layer: 3, imports: []string{root, "*", "internal/memory"}},
+	"study/simulate":  {layer: 3, imports: []string{root, "*"}},
+	"study":           {layer: 3, imports: []string{root, "*", "study/simulate", "internal/memory"}},
 	"internal/memory": {layer: 3},
 	"report/page":     {layer: 3, imports: []string{"graph", "report"}},
 	"paper":           {layer: 3, imports: []string{root, "*", "report/page"}},
