@@ -59,7 +59,7 @@ func scaleFree(b *testing.B, n int) *expm.Diffusion {
 	return d
 }
 
-func solve(b *testing.B, s recovery.Solver, p recovery.Problem) {
+func solve(b *testing.B, s recovery.ColumnGeneration, p recovery.Problem) {
 	var res *recovery.Result
 	for b.Loop() {
 		var err error
@@ -94,29 +94,7 @@ func BenchmarkSolvers(b *testing.B) {
 	} {
 		o := recovery.Options{Neighbors: c.next}
 		b.Run("columnGeneration/"+c.name, func(b *testing.B) { solve(b, recovery.ColumnGeneration{Options: o}, c.p) })
-		b.Run("newton/"+c.name, func(b *testing.B) { solve(b, recovery.NewtonLagrangian{Options: o}, c.p) })
-		b.Run("homotopy/"+c.name, func(b *testing.B) { solve(b, recovery.Homotopy{Options: o}, c.p) })
 	}
-}
-
-// Barabási–Albert, n = 5,000, held as a matrix; η = 0.01‖y‖.
-func BenchmarkScaleFreeMatrix(b *testing.B) {
-	const n = 5000
-	d := scaleFree(b, n)
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	m, err := d.Columns(b.Context(), all)
-	if err != nil {
-		b.Fatal(err)
-	}
-	op := linop.Dense{M: m, Bound: d.Err()}
-	y := noisy(op, 20, 0.0095, 1)
-	b.Run("columnGeneration/n=5000", func(b *testing.B) {
-		solve(b, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-8}},
-			recovery.Problem{A: op, Y: y, Radius: 0.01 * floats.Norm(y, 2)})
-	})
 }
 
 // Barabási–Albert, n = 100,000, through products; η = 0.5‖y‖.

@@ -114,7 +114,9 @@ func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float6
 		}
 		k := min(width, left)
 		x, v := block.V[:m*k], image.V[:n*k]
-		setSigns(x, rnd)
+		for i := range x {
+			x[i] = 1 - 2*float64(rnd.Uint64()&1)
+		}
 		linop.MulBlockTo(a, v, true, x, k)
 		linop.MulBlockTo(a, x, false, v, k)
 		mean += sumSquares(v)

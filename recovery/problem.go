@@ -3,7 +3,6 @@
 package recovery
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -68,13 +67,6 @@ type Result struct {
 	Support    int       // entries of F above zero
 	Iterations int
 	Products   int // products with A or Aᵀ, a block of k columns counting k
-}
-
-// Solver solves a Problem. It returns a nil error with Optimal, Zero and
-// Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
-// the context. The same problem gives the same bits.
-type Solver interface {
-	Solve(ctx context.Context, p Problem) (*Result, error)
 }
 
 // Options steer a solver; the zero value is the recommended default.

@@ -237,7 +237,7 @@ func TestOperatorErrorIsCharged(t *testing.T) {
 }
 
 // tolerant gives a solver a tolerance.
-func tolerant(s recovery.Solver, tol float64) recovery.Solver {
+func tolerant(s recovery.ColumnGeneration, tol float64) recovery.ColumnGeneration {
 	return change(s, func(o *recovery.Options) { o.Tol = tol })
 }
 
@@ -288,27 +288,17 @@ func (c *counter) MulVecTo(dst []float64, trans bool, x []float64) {
 	c.Operator.MulVecTo(dst, trans, x)
 }
 
-func limited(s recovery.Solver, k int) recovery.Solver {
+func limited(s recovery.ColumnGeneration, k int) recovery.ColumnGeneration {
 	return change(s, func(o *recovery.Options) { o.MaxIterations = k })
 }
 
-func withProgress(s recovery.Solver, f func(string, int64, int64)) recovery.Solver {
+func withProgress(s recovery.ColumnGeneration, f func(string, int64, int64)) recovery.ColumnGeneration {
 	return change(s, func(o *recovery.Options) { o.Progress = f })
 }
 
-func change(s recovery.Solver, f func(*recovery.Options)) recovery.Solver {
-	switch s := s.(type) {
-	case recovery.ColumnGeneration:
-		f(&s.Options)
-		return s
-	case recovery.NewtonLagrangian:
-		f(&s.Options)
-		return s
-	case recovery.Homotopy:
-		f(&s.Options)
-		return s
-	}
-	panic("a solver without options")
+func change(s recovery.ColumnGeneration, f func(*recovery.Options)) recovery.ColumnGeneration {
+	f(&s.Options)
+	return s
 }
 
 func TestDegenerateProblems(t *testing.T) {
@@ -411,7 +401,7 @@ func TestManySensors(t *testing.T) {
 			y := noisy(op, 8, 0.05, 2)
 			floats.Scale(0.3, y)
 			p := recovery.Problem{A: op, Y: y, Radius: 0.055 * floats.Norm(y, 2), Upper: upper}
-			want, err := recovery.NewtonLagrangian{}.Solve(t.Context(), p)
+			want, err := recovery.Normal(-1).Solve(t.Context(), p)
 			if err != nil {
 				t.Fatalf("%s upper %v: %v %+v", name, upper, err, short(want))
 			}

@@ -238,7 +238,8 @@ func (w workload) steps(trials float64) map[string]step {
 	return all
 }
 
-// allocation is a search of 120 evaluations at most, of 600 trials of up to 1,000 hypotheses each, that a minute of one core ends; for a range of τ it keeps a constraint of each node, row and relationship.
+// allocation is a search of 120 evaluations at most, of 600 trials of up to 1,000 hypotheses each, that a minute of one core ends;
+// for a range of τ it keeps a constraint of each node, row and relationship.
 func (w workload) allocation() step {
 	const perConstraint, mostSearch = 28e-9, 60
 	if w.nodes > allocation.RowsLimit {
