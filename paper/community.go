@@ -271,7 +271,7 @@ func figureGraph(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	r.Tables = append(r.Tables, cellsTable(cells))
+	r.cellsTable(cells)
 	r.figureGraphClaims(cells)
 	if err := r.cellsPlot(cells); err != nil {
 		return err
@@ -334,15 +334,10 @@ func (c *cell) score(method int) (answered, right, infeasible, zero int) {
 	return answered, right, infeasible, zero
 }
 
-func cellsTable(cells []*cell) Table {
-	t := Table{
-		Name: "figure-graph", Title: "Which community holds the source, ε = 4, δ = 0.1, equal noise: right over all trials, with its 95 " +
-			"% interval (Wilson)",
-		Columns: []string{
-			"graph", "in", "out", "tau", "calibration", "method", "trials", "answered", "infeasible", "zero", "right", "rate",
-			"lower", "upper",
-		},
-	}
+func (r *runner) cellsTable(cells []*cell) {
+	t := r.table("figure-graph", "Which community holds the source, ε = 4, δ = 0.1, equal noise: right over all trials, with its 95 "+
+		"% interval (Wilson)",
+		"graph,in,out,tau,calibration,method,trials,answered,infeasible,zero,right,rate,lower,upper")
 	for _, c := range cells {
 		for i, m := range methods() {
 			answered, right, infeasible, zero := c.score(i)
@@ -352,7 +347,6 @@ func cellsTable(cells []*cell) Table {
 				float64(right)/float64(n), lo, hi)
 		}
 	}
-	return t
 }
 
 // find returns the cell of a model at τ = 2.
@@ -371,23 +365,13 @@ func (r *runner) figureGraphClaims(cells []*cell) {
 	n := len(printed.trials)
 	plo, phi := wilson(p, n)
 	qlo, qhi := wilson(q, n)
-	r.claim(Claim{
-		Statement: "Caption of the graph figure", Printed: "5 % between and 0.1 % inside the communities",
-		True: "5 % inside and 0.1 % between",
-		Found: fmt.Sprintf("the posterior names the community of the source in %d of %d trials as printed (%.2f to %.2f; chance is "+
-			"0.5), in %d as meant (%.2f to %.2f)",
-			p, n, plo, phi, q, qlo, qhi),
-		PrintedHolds: plo > .5, TrueHolds: qlo > .5,
-	})
+	r.claim("graph-caption", plo > .5, qlo > .5,
+		"the posterior names the community of the source in %d of %d trials as printed (%.2f to %.2f; chance is 0.5), in %d as "+
+			"meant (%.2f to %.2f)", p, n, plo, phi, q, qlo, qhi)
 	_, right, infeasible, zero := find(cells, "as meant", privacy.Paper{}).score(0)
 	_, better, _, _ := find(cells, "as meant", privacy.Paper{}).score(posterior)
-	r.claim(Claim{
-		Statement: "The graph figure, with the paper's noise and radius", Printed: "the correct community is recovered",
-		True: "most trials are infeasible or answered by f̂ = 0; the posterior answers all",
-		Found: fmt.Sprintf("of %d trials %d infeasible, %d zero, %d right; posterior right in %d", n, infeasible, zero,
-			right, better),
-		PrintedHolds: 2*right > n, TrueHolds: infeasible+zero > n/2 && better > right,
-	})
+	r.claim("graph-recovered", 2*right > n, infeasible+zero > n/2 && better > right,
+		"of %d trials %d infeasible, %d zero, %d right; posterior right in %d", n, infeasible, zero, right, better)
 	r.say("Stochastic block models of 500 nodes, their largest component, a unit source at a random node, sensors at every node with " +
 		"equal noise. The rate counts a trial without an answer as wrong. “auto” is the default radius.")
 }

@@ -214,13 +214,17 @@ func (x sample) shareOrNil(holds func(*simulate.Trial) bool) *Proportion {
 	return &p
 }
 
-// meanOrNil is mean, or nil of no trial.
+// meanOrNil is a mean, or nil of no trial.
 func (x sample) meanOrNil(of func(*simulate.Trial) float64) *float64 {
 	if len(x) == 0 {
 		return nil
 	}
-	m := x.mean(of)
-	return &m
+	sum := 0.0
+	for k := range x {
+		sum += of(&x[k])
+	}
+	sum /= float64(len(x))
+	return &sum
 }
 
 func proportion(k, n int) Proportion {
