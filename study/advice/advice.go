@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -75,17 +76,6 @@ func Warnings(f Facts) (all []Warning) {
 // number is a value as people write it.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// percent is a share in hundredths, never rounded to none or all.
-func percent(x float64) string {
-	switch {
-	case x > 0 && x < 0.01:
-		return "under 1 %"
-	case x < 1 && x > 0.99:
-		return "over 99 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
 func (m Misplaced) warning() Warning {
 	w := Warning{Code: "property", Text: fmt.Sprintf("nothing that is selected has the property %q of --%s", m.Property, m.Setting)}
 	if len(m.Others) > 0 && !m.Private {
@@ -119,7 +109,7 @@ func delta(f Facts) (Warning, bool) {
 	return Warning{
 		Code: "delta",
 		Text: fmt.Sprintf("δ = %s is above 1/n = %s: what names the source outright in %s of all releases would keep this promise too",
-			number(f.Delta), number(1/float64(n)), percent(f.Delta)),
+			number(f.Delta), number(1/float64(n)), report.Percent(f.Delta)),
 		Advice: "choose δ well below 1/n", Example: "--delta " + number(small),
 	}, true
 }
@@ -132,7 +122,7 @@ func lengths(f Facts) (Warning, bool) {
 		return Warning{}, false
 	}
 	slices.Sort(nearest)
-	alone := len(nearest) - within(nearest, f.Alpha)
+	alone := len(nearest) - sort.Search(len(nearest), func(i int) bool { return nearest[i] > f.Alpha })
 	shortest := nearest[0]
 	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(Alpha(f.Graph))}
 	switch {
@@ -159,17 +149,6 @@ func (f Facts) metric() string {
 func ceiling(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
 	return math.Ceil(x/unit*(1-1e-12)) * unit
-}
-
-// within counts the values of a sorted list that are at most x.
-func within(sorted []float64, x float64) int {
-	k, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
-		if a <= b {
-			return -1
-		}
-		return 1
-	})
-	return k
 }
 
 // nearestNeighbors returns the length of the shortest relationship of each node that has any.

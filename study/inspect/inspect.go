@@ -3,11 +3,14 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -22,12 +25,8 @@ const ExactNodes = 5000
 // ErrEmpty says that there is no relationship: nothing diffuses.
 var ErrEmpty = errors.New("inspect: the graph has no relationship")
 
-// ErrOptions says that an option is out of range.
-var ErrOptions = errors.New("inspect: bad options")
-
 // Options of [Inspect]. The zero value is recommended.
 type Options struct {
-	Leading     int // eigenvectors behind the leverage scores; 0: 10
 	Sensitivity sensitivity.Options
 	Progress    func(stage string, done, total int64) // nil: silent
 
@@ -120,8 +119,7 @@ type Bound struct {
 	Holds     bool    `json:"holds"` // as far as the bracket tells
 }
 
-// Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships,
-// and [ErrOptions] for more leading vectors than nodes.
+// Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships.
 func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, error) {
 	g := m.Graph
 	if g.Size() == 0 {
@@ -129,12 +127,6 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
-	}
-	if o.Leading == 0 {
-		o.Leading = 10
-	}
-	if o.Leading < 0 || o.Leading > g.Order() {
-		return nil, fmt.Errorf("%w: %d leading eigenvectors, want 1 to %d", ErrOptions, o.Leading, g.Order())
 	}
 	in := &Inspection{
 		NodeCount: g.Order(), RelationshipCount: g.Size(), SensorCount: len(m.Sensors),
@@ -144,18 +136,14 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		in.SensorCount = g.Order()
 	}
 	in.components(g)
-	limit := ExactNodes
-	if o.exactNodes > 0 {
-		limit = o.exactNodes
-	}
-	in.Exact = g.Order() <= limit
+	in.Exact = g.Order() <= cmp.Or(o.exactNodes, ExactNodes)
 	var s *expm.Spectrum
 	if in.Exact {
 		var err error
 		if s, err = expm.Decompose(ctx, m.Laplacian, o.Progress); err != nil {
 			return nil, err
 		}
-		in.fromEigenpairs(m, s, o)
+		in.fromEigenpairs(m, s)
 	} else if err := in.fromLanczos(ctx, m, o); err != nil {
 		return nil, err
 	}
@@ -170,12 +158,7 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	return in, ctx.Err()
 }
 
-func alpha(m sensitivity.Model) float64 {
-	if m.Alpha == 0 {
-		return 1
-	}
-	return m.Alpha
-}
+func alpha(m sensitivity.Model) float64 { return cmp.Or(m.Alpha, 1) }
 
 func (in *Inspection) note(format string, args ...any) {
 	in.Notes = append(in.Notes, fmt.Sprintf(format, args...))
@@ -183,12 +166,9 @@ func (in *Inspection) note(format string, args ...any) {
 
 func (in *Inspection) components(g *graph.Graph) {
 	_, sizes := g.Components()
-	sizes = slices.Clone(sizes)
-	slices.Sort(sizes)
-	slices.Reverse(sizes)
-	in.Components = make([]Component, len(sizes))
-	for i, n := range sizes {
-		in.Components[i].Size = n
+	sizes = slices.Sorted(slices.Values(sizes))
+	for _, n := range slices.Backward(sizes) {
+		in.Components = append(in.Components, Component{n})
 	}
 	if len(sizes) > 1 {
 		in.note("%d components: λ₂ = 0, and which of them holds a source is public", len(sizes))
@@ -204,10 +184,7 @@ func histogram(values, weights []float64, top float64) []Bin {
 	for k := range out {
 		out[k].From, out[k].To = top*float64(k)/bins, top*float64(k+1)/bins
 	}
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
+	total := floats.Sum(weights)
 	for i, v := range values {
 		k := min(bins-1, max(0, int(v/top*bins)))
 		out[k].Share += weights[i] / total
