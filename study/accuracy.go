@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -36,12 +36,12 @@ type Sample struct {
 type expectation struct {
 	*simulate.Simulator
 	Sample
-	model *graphcloak.Model
+	model *plan.Model
 	// question is whose limit was asked for; nil: none yet
 	question *limit.Question
 }
 
-func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, sample Sample) (*expectation, error) {
+func newExpectation(ctx context.Context, m *plan.Model, opts analyst.Options, sample Sample) (*expectation, error) {
 	if sample.Trials < 1 {
 		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, sample.Trials)
 	}
@@ -115,7 +115,7 @@ func (s *expectation) limitOf(ctx context.Context, p *privacy.Plan) (*report.Lim
 
 // compared is the accuracy of a plan with its limit, and that of uniform noise with the same guarantee by as many trials; nil where the
 // plan's noise is uniform.
-func (s *expectation) compared(ctx context.Context, p *graphcloak.Plan) (a, uniform *report.Accuracy, err error) {
+func (s *expectation) compared(ctx context.Context, p *plan.Plan) (a, uniform *report.Accuracy, err error) {
 	if a, err = s.accuracy(ctx, p.Plan); err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +140,7 @@ func (s *expectation) compared(ctx context.Context, p *graphcloak.Plan) (a, unif
 // more than 6,000 nodes it does nothing; [Evaluate] takes them.
 // It returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
 // of range, and the errors of [Evaluate].
-func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) error {
+func Expect(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
 	}
@@ -174,11 +174,11 @@ var ErrLong = errors.New("study: the simulation would take longer than it may")
 // ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
 var ErrAtChance = errors.New("study: the answer cannot be told from chance")
 
-// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [graphcloak.Job].Planned it ends a run
+// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [run.Job].Planned it ends a run
 // before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.
-func RefuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+func RefuseAtChance(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options) error {
 	a, err := Outlook(ctx, m, p, opts, Sample{Trials: DefaultTrials, Most: ChanceTrials}, outlookTime)
-	if errors.Is(err, ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
+	if errors.Is(err, ErrLong) || errors.Is(err, plan.ErrMemory) {
 		return nil
 	}
 	if err == nil && a.AtChance() {
@@ -196,7 +196,7 @@ func AtChance(a *report.Accuracy) error {
 // Outlook is the accuracy of [Expect], on graphs of any size: of the sample, or of as much of it as is estimated, from sizes alone, to
 // take one processor of the 2020s no longer than within; beyond 6,000 nodes of [LargeTrials] at first. Where these are too few to
 // conclude anything it returns [ErrLong].
-func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample,
+func Outlook(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample,
 	within time.Duration,
 ) (*report.Accuracy, error) {
 	fewest := report.LeastTrials

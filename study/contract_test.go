@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -24,10 +24,10 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 		t.Fatal("the noise is not allocated")
 	}
 	const trials = 20
-	read := new(graphcloak.Plan)
+	read := new(plan.Plan)
 	testkit.RoundTrip(t, p, read)
-	for _, q := range []*graphcloak.Plan{p, read} {
-		if err := study.Expect(t.Context(), m, q, job.Recover, study.Sample{Trials: trials}); err != nil {
+	for _, q := range []*plan.Plan{p, read} {
+		if err := study.Expect(t.Context(), m.Model, q, job.Recover, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,9 +38,9 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 		t.Errorf("allocated noise: %+v as planned, %+v as read", p.Accuracy, read.Accuracy)
 	}
 	var curves [2][]study.Point
-	for i, q := range []*graphcloak.Plan{p, read} {
+	for i, q := range []*plan.Plan{p, read} {
 		var err error
-		if curves[i], err = study.Curve(t.Context(), m, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
+		if curves[i], err = study.Curve(t.Context(), m.Model, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,19 +60,19 @@ func TestRefused(t *testing.T) {
 	job.Communities.Property = ""
 	_, other := testkit.Planned(t, open(t, "net3"), job)
 	for _, c := range []struct {
-		of     *graphcloak.Plan
+		of     *plan.Plan
 		trials int
 		want   error
-	}{{p, 0, recovery.ErrInvalid}, {p, -1, recovery.ErrInvalid}, {other, 5, graphcloak.ErrGraphChanged}} {
+	}{{p, 0, recovery.ErrInvalid}, {p, -1, recovery.ErrInvalid}, {other, 5, plan.ErrGraphChanged}} {
 		sample := study.Sample{Trials: c.trials}
-		if err := study.Expect(t.Context(), m, c.of, analyst.Options{}, sample); !errors.Is(err, c.want) || c.of.Accuracy != nil {
+		if err := study.Expect(t.Context(), m.Model, c.of, analyst.Options{}, sample); !errors.Is(err, c.want) || c.of.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", c.trials, err, c.of.Accuracy)
 		}
-		if _, err := study.Curve(t.Context(), m, c.of, analyst.Options{}, []float64{1}, sample); !errors.Is(err, c.want) {
+		if _, err := study.Curve(t.Context(), m.Model, c.of, analyst.Options{}, []float64{1}, sample); !errors.Is(err, c.want) {
 			t.Errorf("curve of %d trials: %v", c.trials, err)
 		}
 	}
-	if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8}, study.Sample{}); !errors.Is(err,
+	if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, study.Target{Accuracy: .8}, study.Sample{}); !errors.Is(err,
 		recovery.ErrInvalid) {
 		t.Errorf("target by no trials: %v", err)
 	}
@@ -87,7 +87,7 @@ func TestSampleSeed(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	said := make(map[float64]int)
 	for _, seed := range []uint64{0, 0, 1, 2, 3} {
-		if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
+		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
 			t.Fatal(err)
 		}
 		said[p.Accuracy.MeanEMD]++

@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
 // bare is a store whose selections find no sensor.
-type bare struct{ graphcloak.Store }
+type bare struct{ run.Store }
 
 func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int, error) {
 	return nil, nil
@@ -24,7 +25,7 @@ func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int
 
 // An estimate of a job without a sensor is refused as the job is.
 func TestEstimateWithoutSensors(t *testing.T) {
-	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, graphcloak.ErrEmpty) {
+	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, plan.ErrEmpty) {
 		t.Errorf("%d estimates, %v; want ErrEmpty", len(all), err)
 	}
 }
@@ -35,14 +36,14 @@ func TestEstimate(t *testing.T) {
 	some := .01
 	for _, c := range []struct {
 		what   string
-		more   func(*graphcloak.Job)
+		more   func(*run.Job)
 		longer string // commands of which the greatest time rises
 	}{
-		{"broken sensors", func(j *graphcloak.Job) { j.Recover.FaultRate = &some }, "recover run evaluate plan"},
-		{"measured readings", func(j *graphcloak.Job) { j.Plan.Measured = true }, "recover run evaluate plan"},
-		{"allocation", func(j *graphcloak.Job) { j.Plan.Allocation.Uniform = false }, "plan run evaluate"},
-		{"a choice of τ", func(j *graphcloak.Job) { j.Tau = 0 }, "plan run evaluate"},
-		{"a range of τ", func(j *graphcloak.Job) {
+		{"broken sensors", func(j *run.Job) { j.Recover.FaultRate = &some }, "recover run evaluate plan"},
+		{"measured readings", func(j *run.Job) { j.Plan.Measured = true }, "recover run evaluate plan"},
+		{"allocation", func(j *run.Job) { j.Plan.Allocation.Uniform = false }, "plan run evaluate"},
+		{"a choice of τ", func(j *run.Job) { j.Tau = 0 }, "plan run evaluate"},
+		{"a range of τ", func(j *run.Job) {
 			j.Plan.Allocation.Uniform, j.Plan.Uncertainty = false, privacy.Uncertainty{TauFrom: 1, TauTo: 4}
 		}, "plan run evaluate"},
 	} {

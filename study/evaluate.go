@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -51,8 +51,8 @@ type Options struct {
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
 // options without a meaning, and the errors of [simulate.New],
-// [graphcloak.Model.Matches] and [graphcloak.Model.UniformPlan].
-func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts Options) (*Evaluation, error) {
+// [plan.Model.Matches] and [plan.Model.UniformPlan].
+func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*Evaluation, error) {
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 		}
 		if err == nil {
 			f.Communities = byCommunity(r.Trials, s.Partition)
-			f.SensorCount, f.Noise = len(p.Sensors), (&graphcloak.Plan{Plan: p}).Noise()
+			f.SensorCount, f.Noise = len(p.Sensors), (&plan.Plan{Plan: p}).Noise()
 		}
 		return f, err
 	}
@@ -112,7 +112,7 @@ func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts
 }
 
 // notes says what a reader of the numbers should know.
-func notes(m *graphcloak.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.Options) []string {
+func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.Options) []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
 	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
 	if assumed, ok := strength[opts.Recover.Amplitude]; !ok || opts.Amplitude != assumed {
@@ -135,7 +135,7 @@ func notes(m *graphcloak.Model, p *privacy.Plan, s *simulate.Simulator, opts sim
 	}
 	if graphs := m.ListedGraphs(); len(graphs) > 0 {
 		who := "sums over the stored graph and the"
-		if _, told := m.Operator().Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
+		if _, told := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
 			opts.Recover.StoredGraph {
 			who = "supposes the stored graph, and none of the"
 		}

@@ -23,7 +23,8 @@ func TestKnownMass(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
-		e, err := study.Evaluate(t.Context(), m, p, options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}}))
+		o := options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
+		e, err := study.Evaluate(t.Context(), m.Model, p, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,7 @@ func TestKnownMass(t *testing.T) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
 	expected := func(a posterior.Amplitude) report.Accuracy {
-		if err := study.Expect(t.Context(), m, p, analyst.Options{Amplitude: a}, study.Sample{Trials: 50}); err != nil {
+		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{Amplitude: a}, study.Sample{Trials: 50}); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy
@@ -68,7 +69,7 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover}))
+	e, err := study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}

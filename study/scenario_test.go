@@ -8,15 +8,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/simulate"
 )
@@ -27,7 +28,7 @@ func TestScenarios(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	outcome := map[string]*study.Evaluation{}
 	for _, s := range simulate.Scenarios() {
-		e, err := study.Evaluate(t.Context(), m, p, options(200, simulate.Options{Amplitude: 1, Seed: 5, Scenario: s}))
+		e, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5, Scenario: s}))
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
@@ -36,7 +37,7 @@ func TestScenarios(t *testing.T) {
 		}
 		outcome[s.Name] = e
 	}
-	plain, err := study.Evaluate(t.Context(), m, p, options(200, simulate.Options{Amplitude: 1, Seed: 5}))
+	plain, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
 	m, p := testkit.Planned(t, open(t, "net3"), job)
-	e, err := study.Evaluate(t.Context(), m, p, options(120, simulate.Options{Amplitude: 1, Seed: 2}))
+	e, err := study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +154,8 @@ func TestWorstServed(t *testing.T) {
 // A graph that differs in nothing is no scenario, as it is none of a plan.
 func TestScenarioThatChangesNothing(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
-	same := graphcloak.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
-	_, err := study.Evaluate(t.Context(), m, p,
+	same := plan.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
+	_, err := study.Evaluate(t.Context(), m.Model, p,
 		options(20, simulate.Options{Scenario: simulate.OnAlternative(same)}))
 	if !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("%v, want %v", err, recovery.ErrInvalid)
@@ -165,24 +166,24 @@ func TestScenarioThatChangesNothing(t *testing.T) {
 // as often as it says, and the one of the stored graph alone does not.
 func TestCoverageOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := graphcloak.Settings{Tau: 4}
-	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+	set := plan.Settings{Tau: 4}
+	m, err := run.Load(t.Context(), s, set, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := graphcloak.Alternative{Name: "wide"}
+	wide := plan.Alternative{Name: "wide"}
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
 			wide.Changes = append(wide.Changes, graph.Change{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V), Weight: 10 * e.Weight})
 		}
 	}
-	set.Alternatives = []graphcloak.Alternative{wide}
-	if m, err = graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}); err != nil {
+	set.Alternatives = []plan.Alternative{wide}
+	if m, err = run.Load(t.Context(), s, set, plan.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Plan(t.Context(), graphcloak.PlanOptions{
+	p, err := m.Plan(t.Context(), plan.Options{
 		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
-		Allocation: graphcloak.Allocation{Uniform: true},
+		Allocation: plan.Allocation{Uniform: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +191,7 @@ func TestCoverageOverGraphs(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		o := study.Options{Trials: 300, Options: simulate.Options{Seed: 3, Scenario: simulate.OnAlternative(wide)}}
 		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
-		e, err := study.Evaluate(t.Context(), m, p, o)
+		e, err := study.Evaluate(t.Context(), m.Model, p, o)
 		if err != nil {
 			t.Fatal(err)
 		}

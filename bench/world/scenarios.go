@@ -61,7 +61,7 @@ func scenarioTable(ctx context.Context, s settings, name string, m *graphcloak.M
 		},
 	}
 	for _, x := range simulate.Scenarios() {
-		e, err := study.Evaluate(ctx, m, p, study.Options{
+		e, err := study.Evaluate(ctx, m.Model, p, study.Options{
 			Trials: s.trials, Options: simulate.Options{Amplitude: 1, Seed: s.seed, Scenario: x},
 		})
 		if err != nil {

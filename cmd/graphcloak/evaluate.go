@@ -113,7 +113,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 			return a.compareScenarios(ctx, m, p, e.options, list)
 		}
 		e.options.Scenario = list[0]
-		result, err := study.Evaluate(ctx, m, p, e.options)
+		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err
 		}

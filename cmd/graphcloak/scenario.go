@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/simulate"
@@ -52,10 +53,10 @@ type scenarioTable struct {
 
 // choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
 // them, or those of a file beside the model.
-func (e *evaluation) choose(planned []graphcloak.Alternative) ([]simulate.Scenario, error) {
+func (e *evaluation) choose(planned []plan.Alternative) ([]simulate.Scenario, error) {
 	list, name := simulate.Scenarios(), e.scenario
 	isOne := func(s simulate.Scenario) bool { return s.Name == name }
-	add := func(graphs []graphcloak.Alternative) {
+	add := func(graphs []plan.Alternative) {
 		for _, x := range graphs {
 			if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
 				list = append(list, simulate.OnAlternative(x))
@@ -79,10 +80,10 @@ func (e *evaluation) choose(planned []graphcloak.Alternative) ([]simulate.Scenar
 }
 
 // named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x graphcloak.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
+func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // errScenario refuses what is no name and no file.
-func errScenario(name string, planned []graphcloak.Alternative) error {
+func errScenario(name string, planned []plan.Alternative) error {
 	var own []string
 	for _, x := range planned {
 		own = append(own, x.Name)
@@ -107,7 +108,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	for k, s := range list {
 		a.partOf(k+1, len(list), "scenario", s.Name)
 		o.Scenario = s
-		e, err := study.Evaluate(ctx, m, p, o)
+		e, err := study.Evaluate(ctx, m.Model, p, o)
 		if err != nil {
 			return err
 		}

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -75,13 +75,13 @@ func NormProducts(nodes, sensors int) int {
 
 // Affordable is the number of trials, of so many, that are estimated to take one processor of the 2020s no longer than limit, with
 // the column norms before them: from sizes alone, so that it is the same on every machine.
-func Affordable(m *graphcloak.Model, p *privacy.Plan, trials int, limit time.Duration) (int, error) {
-	cost, err := expm.Estimate(m.Operator().Laplacian, m.Tau, expm.Options{Method: m.Method})
+func Affordable(m *plan.Model, p *privacy.Plan, trials int, limit time.Duration) (int, error) {
+	cost, err := expm.Estimate(m.Operator.Laplacian, m.Tau, expm.Options{Method: m.Method})
 	if err != nil {
 		return 0, err
 	}
 	u, order := p.Uncertainty, m.Graph.Order()
-	processes, _ := m.Operator().Processes(m.ListedGraphs(), u.TauFrom, u.TauTo, len(p.Sensors))
+	processes, _ := m.Operator.Processes(m.ListedGraphs(), u.TauFrom, u.TauTo, len(p.Sensors))
 	product := float64(processes) * cost.Column
 	left := limit.Seconds() - product*float64(NormProducts(order, len(p.Sensors)))
 	return int(min(float64(trials), max(0, left/(2*product+PosteriorSeconds*float64(order))))), nil

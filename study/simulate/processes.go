@@ -31,7 +31,7 @@ type process struct {
 // addProcesses adds those that the recovery of a release sums over: the model's, or where a range of
 // τ or graphs are declared those of [analyst.Operator.EachProcess].
 func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, norms posterior.Norms) error {
-	op, u, graphs := r.model.Operator(), r.plan.Uncertainty, r.model.ListedGraphs()
+	op, u, graphs := r.model.Operator, r.plan.Uncertainty, r.model.ListedGraphs()
 	count, told := op.Processes(graphs, u.TauFrom, u.TauTo, len(r.nodes))
 	if !told || r.opts.Recover.StoredGraph {
 		graphs = nil

@@ -8,15 +8,16 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // unknownTau is a plan for measured readings, with little noise, so that τ matters.
-func unknownTau(t *testing.T, m *graphcloak.Model) *graphcloak.Plan {
+func unknownTau(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	o := plainNoise()
 	o.Epsilon, o.Measured, o.Uncertainty = 40, true, privacy.Uncertainty{TauFrom: .5, TauTo: 12}
@@ -109,23 +110,23 @@ func TestSumOverTau(t *testing.T) {
 }
 
 // loadExample loads a shipped graph.
-func loadExample(t *testing.T, name string, tau float64) *graphcloak.Model {
+func loadExample(t *testing.T, name string, tau float64) *plan.Model {
 	t.Helper()
 	store, _ := testkit.Example(t, name)
-	m, err := graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
+	m, err := run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m.Model
 }
 
 // plainNoise is uniform noise at ε = 4, δ = 0.1.
-func plainNoise() graphcloak.PlanOptions {
-	return graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true}}
+func plainNoise() plan.Options {
+	return plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true}}
 }
 
 // under prepares the simulation of a plan.
-func under(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, o Options) *Releases {
+func under(t *testing.T, m *plan.Model, p *plan.Plan, o Options) *Releases {
 	t.Helper()
 	s, err := New(t.Context(), m, o)
 	if err != nil {

@@ -23,7 +23,7 @@ type Releases struct {
 	u []float64 // 1/σ² of each sensor
 }
 
-// Under prepares the simulation of a plan. It returns [graphcloak.ErrMemory].
+// Under prepares the simulation of a plan. It returns [plan.ErrMemory].
 func (s *Simulator) Under(ctx context.Context, p *privacy.Plan) (*Releases, error) {
 	keyed := *p
 	keyed.Randomness = privacy.EscrowRandomness
@@ -34,7 +34,7 @@ func (s *Simulator) Under(ctx context.Context, p *privacy.Plan) (*Releases, erro
 	}
 	r.nodes = in.Nodes
 	var err error
-	if r.whitened, err = s.model.Operator().Whiten(ctx, in); err != nil {
+	if r.whitened, err = s.model.Operator.Whiten(ctx, in); err != nil {
 		return nil, err
 	}
 	if s.opts.Denoise {

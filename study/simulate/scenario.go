@@ -12,10 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -51,7 +51,7 @@ func drifting(random *rand.Rand, y float64, clip privacy.Interval) float64 {
 }
 
 // OnAlternative is the scenario in which the process runs on another graph.
-func OnAlternative(a graphcloak.Alternative) Scenario {
+func OnAlternative(a plan.Alternative) Scenario {
 	var told []string
 	for _, c := range a.Changes[:min(len(a.Changes), toldChanges)] {
 		what := fmt.Sprintf("weighs %v", c.Weight)
@@ -113,9 +113,9 @@ func Scenarios() []Scenario {
 const weightRange = .2
 
 // process is e^{-τL} of what happens, on one graph for all trials.
-func (s *Scenario) process(ctx context.Context, m *graphcloak.Model, seed uint64) (*expm.Diffusion, error) {
+func (s *Scenario) process(ctx context.Context, m *plan.Model, seed uint64) (*expm.Diffusion, error) {
 	if s.tau == 0 && !s.weights && s.absent == 0 && s.changes == nil {
-		return m.Operator().Diffusion, nil
+		return m.Operator.Diffusion, nil
 	}
 	g, err := s.graph(m.Graph, rand.New(rand.NewPCG(seed, math.MaxUint64-1)))
 	if err != nil {

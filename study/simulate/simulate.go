@@ -19,10 +19,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -46,7 +46,7 @@ type Simulator struct {
 	Prior     []float64 // of the sources; sums to 1
 	Estimated bool      // the column norms under a plan were estimated
 
-	model      *graphcloak.Model
+	model      *plan.Model
 	opts       Options
 	cumulative []float64 // the prior's sums
 	noise      *privacy.Escrow
@@ -58,9 +58,9 @@ type Simulator struct {
 const blockValues = 1 << 23
 
 // New returns a simulator. It returns [recovery.ErrInvalid] for a prior that cannot be normalised or a scenario that changes
-// nothing, [graphcloak.ErrMemory], [graph.ErrBadWeight] where a scenario makes weights too large, and the errors of
-// [graph.Graph.Changed] and [graphcloak.Model.Partition].
-func New(ctx context.Context, m *graphcloak.Model, opts Options) (*Simulator, error) {
+// nothing, [plan.ErrMemory], [graph.ErrBadWeight] where a scenario makes weights too large, and the errors of
+// [graph.Graph.Changed] and [plan.Model.Partition].
+func New(ctx context.Context, m *plan.Model, opts Options) (*Simulator, error) {
 	n := m.Graph.Order()
 	s := &Simulator{model: m, opts: opts, Prior: slices.Clone(m.Prior), blockSize: max(1, min(16, blockValues/n))}
 	var err error
