@@ -59,7 +59,7 @@ type Result struct {
 	Status     Status
 	F          []float64 // n values; where infeasible, the f of the least residual found
 	Objective  float64   // 1ᵀF
-	LowerBound float64   // ≤ p*; proved by Dual through Problem.LowerBound
+	LowerBound float64   // ≤ p*; proved by Dual: docs/proofs/recovery.md
 	Gap        float64   // (Objective − LowerBound)/max of both; +Inf where F is not feasible
 	Residual   float64   // ‖A F − y‖₂
 	Margin     float64   // where infeasible: ‖A f − y‖₂ ≥ Radius + Margin for every f allowed

@@ -35,7 +35,6 @@ var circular = map[string]int{
 	"paper":               10,
 	"privacy":             12,
 	"privacy/allocation":  14,
-	"privacy/audit":       2,
 	"privacy/limit":       3,
 	"privacy/sensitivity": 21,
 	"recovery":            8,
