@@ -20,6 +20,8 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -207,19 +209,13 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 	job := karate()
 	job.Public = plan.Public{}
 	m, p := testkit.Planned(t, pair(t), job)
-	for _, tt := range []struct {
+	type pair struct {
 		assumed posterior.Amplitude
 		had     float64
-		want    bool
-	}{
-		{posterior.MixedAmplitude, 0, true},
-		{posterior.MixedAmplitude, 1, true},
-		{posterior.UniformAmplitude, 0, false},
-		{posterior.UniformAmplitude, .5, true},
-		{posterior.UniformAmplitude, 1, true},
-		{posterior.UnitAmplitude, 0, true},
-		{posterior.UnitAmplitude, .5, true},
-		{posterior.UnitAmplitude, 1, false},
+	}
+	for tt, want := range map[pair]bool{
+		{posterior.MixedAmplitude, 1}: true, {posterior.UniformAmplitude, 0}: false, {posterior.UniformAmplitude, .5}: true,
+		{posterior.UnitAmplitude, .5}: true, {posterior.UnitAmplitude, 1}: false,
 	} {
 		e, err := study.Evaluate(t.Context(), m.Model, p,
 			options(1, simulate.Options{Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}}))
@@ -227,7 +223,7 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := slices.ContainsFunc(e.Notes, func(s string) bool { return strings.Contains(s, "another amplitude") })
-		if said != tt.want {
+		if said != want {
 			t.Errorf("sources of %s, posterior for %s: %q", e.SourceAmplitude, e.AssumedAmplitude, e.Notes)
 		}
 	}
@@ -314,7 +310,18 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 // cycle of 6,200 nodes with little noise a source stays within a few hops, and its
 // community, an arc of 100 nodes, is named.
 func TestEvaluateLarge(t *testing.T) {
-	s := cycle(t, 6200)
+	const n = 6200
+	g, err := graph.Cycle(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, arcs := memory.FromGraph(g), map[graph.ID]any{}
+	for i := range n {
+		arcs[g.ID(i)] = i / 100
+	}
+	if err := s.Set("arc", arcs); err != nil {
+		t.Fatal(err)
+	}
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
@@ -361,20 +368,4 @@ func TestEvaluateRefuses(t *testing.T) {
 	if _, err := study.Evaluate(t.Context(), m.Model, &other, study.Options{}); !errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("another graph: %v, want ErrGraphChanged", err)
 	}
-}
-
-// cycle is a cycle whose arcs of 100 nodes are communities.
-func cycle(t *testing.T, n int) *folder.Store {
-	t.Helper()
-	dir := t.TempDir()
-	var nodes, edges strings.Builder
-	nodes.WriteString("id,arc\n")
-	edges.WriteString("source,target\n")
-	for i := range n {
-		fmt.Fprintf(&nodes, "%d,%d\n", i, i/100)
-		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
-	}
-	testkit.Write(t, dir, "nodes.csv", nodes.String())
-	testkit.Write(t, dir, "relationships.csv", edges.String())
-	return testkit.Folder(t, dir)
 }

@@ -7,44 +7,39 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
 
-// loaded is the model of a graph beyond the order of exact norms, whose node i has edges to others(i).
+// loaded is the model of a graph of n nodes, whose node i has edges to others(i).
 func loaded(t *testing.T, n int, others func(i int) []int) *plan.Model {
 	t.Helper()
-	var nodes, edges strings.Builder
-	nodes.WriteString("id\n")
-	edges.WriteString("source,target\n")
+	var b graph.Builder
 	for i := range n {
-		nodes.WriteString(strconv.Itoa(i) + "\n")
-		for _, j := range others(i) {
-			edges.WriteString(strconv.Itoa(j) + "," + strconv.Itoa(i) + "\n")
-		}
-	}
-	dir := t.TempDir()
-	for name, text := range map[string]string{"nodes.csv": nodes.String(), "relationships.csv": edges.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s, err := folder.New(t.Context(), dir, folder.Options{})
+	for i := range n {
+		for _, j := range others(i) {
+			if err := b.Connect(i, j, 1, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	g, err := b.Graph()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close(context.Background()) })
-	m, err := run.Load(t.Context(), s, plan.Settings{Tau: 1}, plan.LoadOptions{})
+	m, err := run.Load(t.Context(), memory.FromGraph(g), plan.Settings{Tau: 1}, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
