@@ -69,33 +69,13 @@ func (b blocks) sample(ctx context.Context, seed uint64) (*sample, error) {
 // largest returns the largest component with the blocks of its nodes.
 func largest(g *graph.Graph, block []int) (*graph.Graph, []int, error) {
 	of, sizes := g.Components()
-	best := 0
-	for c, n := range sizes {
-		if n > sizes[best] {
-			best = c
-		}
-	}
+	best := int32(slices.Index(sizes, slices.Max(sizes)))
 	var b graph.Builder
-	handle := make([]int, g.Order())
-	var kept []int
-	for i := range g.Order() {
-		handle[i] = -1
-		if int(of[i]) != best {
-			continue
-		}
-		h, err := b.AddNode(g.ID(i))
-		if err != nil {
-			return nil, nil, err
-		}
-		handle[i] = h
-		kept = append(kept, i)
-	}
 	for e := range g.Edges() {
-		if handle[e.U] < 0 {
-			continue
-		}
-		if err := b.Connect(handle[e.U], handle[e.V], e.Weight, e.Length); err != nil {
-			return nil, nil, err
+		if of[e.U] == best {
+			if err := b.AddEdge(g.ID(e.U), g.ID(e.V), e.Weight); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	part, err := b.Graph()
@@ -103,11 +83,8 @@ func largest(g *graph.Graph, block []int) (*graph.Graph, []int, error) {
 		return nil, nil, err
 	}
 	labels := make([]int, part.Order())
-	for _, i := range kept {
-		k, ok := part.Index(g.ID(i))
-		if !ok {
-			return nil, nil, fmt.Errorf("paper: node %d is lost", i)
-		}
+	for k := range labels {
+		i, _ := g.Index(part.ID(k))
 		labels[k] = block[i]
 	}
 	return part, labels, nil

@@ -48,16 +48,11 @@ func randomGraph(rnd *rand.Rand) (*graph.Graph, error) {
 		}
 		return 1
 	}
-	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			return nil, err
-		}
-	}
 	for i := 1; i < n; i++ {
 		parent := rnd.IntN(i)
 		for j := range i {
 			if j == parent || rnd.Float64() < p*p {
-				if err := b.Connect(i, j, weight(), 1); err != nil {
+				if err := b.AddEdge(graph.ID(strconv.Itoa(i)), graph.ID(strconv.Itoa(j)), weight()); err != nil {
 					return nil, err
 				}
 			}
@@ -327,18 +322,13 @@ func (f *family) withOneMore(rnd *rand.Rand) (*graph.Graph, error) {
 		return nil, nil
 	}
 	var b graph.Builder
-	for i := range f.g.Order() {
-		if _, err := b.AddNode(f.g.ID(i)); err != nil {
-			return nil, err
-		}
-	}
 	for e := range f.g.Edges() {
-		if err := b.Connect(e.U, e.V, e.Weight, 1); err != nil {
+		if err := b.AddEdge(f.g.ID(e.U), f.g.ID(e.V), e.Weight); err != nil {
 			return nil, err
 		}
 	}
 	p := pairs[rnd.IntN(len(pairs))]
-	if err := b.Connect(p[0], p[1], 1, 1); err != nil {
+	if err := b.AddEdge(f.g.ID(p[0]), f.g.ID(p[1]), 1); err != nil {
 		return nil, err
 	}
 	return b.Graph()
