@@ -171,18 +171,6 @@ func (v dualPoint) errorCost(u, with float64) float64 {
 	return max(0, without-with)
 }
 
-// feasible reports that [dualPoint.farkas] is negative for a finite U, beyond all rounding, from one sum that is as
-// good as any: the loss is at least U·Σ max(0, c_i).
-func (v dualPoint) feasible(u float64) bool {
-	var plain [1]float64
-	parallel.Sum(len(v.c), entryWork, plain[:], func(lo, hi int, sum []float64) {
-		for _, x := range v.c[lo:hi] {
-			sum[0] += max(0, x)
-		}
-	})
-	return u*plain[0]*(1-1e-6) > v.gain
-}
-
 // farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for all 0 ≤ f ≤ U, and, where U = +Inf,
 // 1ᵀf ≤ mass; F > 0 proves the problem infeasible.
 func (v dualPoint) farkas(u, mass float64) float64 {

@@ -72,7 +72,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("curve of %d trials: %v", c.trials, err)
 		}
 	}
-	if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, study.Target{Accuracy: .8}, study.Sample{}); !errors.Is(err,
+	if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, .8, study.Sample{}); !errors.Is(err,
 		recovery.ErrInvalid) {
 		t.Errorf("target by no trials: %v", err)
 	}

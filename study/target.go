@@ -15,12 +15,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Target is the accuracy that a plan is to reach by simulation.
-type Target struct {
-	Accuracy float64 // least probability that the right community is named; 0: any
-	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
-}
-
 // ErrTarget says that no ε gives what was asked for, or that any does.
 var ErrTarget = errors.New("study: no privacy loss fits the target")
 
@@ -32,17 +26,11 @@ const (
 	startEpsilon                       = 4.0 // that weights and τ are chosen for at first
 )
 
-// reached reports whether a simulation reached the target.
-func (t Target) reached(a *report.Accuracy) bool {
-	return a.Probability >= t.Accuracy && (t.EMD == 0 || a.MeanEMD <= t.EMD)
-}
-
-// PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
-// target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
-// says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
-// reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
+// PlanFor returns a plan with the least ε, to 1 %, at which the right community is named this often by simulation, and
+// which says so in Accuracy: by bisection, on common random numbers. opts.Epsilon is ignored. It returns [ErrTarget] where
+// ε = 1000 does not reach that, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
 // the errors of [graph.Graph.Changed], [plan.Model.Plan], [plan.Model.WithBudget] and [Expect].
-func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.Options, t Target,
+func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.Options, often float64,
 	sample Sample,
 ) (*plan.Plan, error) {
 	if err := checkSize(m); err != nil {
@@ -60,7 +48,7 @@ func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.
 		if err != nil {
 			return nil, err
 		}
-		p, err = s.leastBudget(ctx, p, t)
+		p, err = s.leastBudget(ctx, p, often)
 		if err != nil && (best == nil || !errors.Is(err, ErrTarget)) {
 			return nil, err
 		}
@@ -106,7 +94,7 @@ func (s *expectation) at(p *plan.Plan, eps float64) (*plan.Plan, error) {
 }
 
 // leastBudget returns the plan with the least ε that reaches the target under its weights.
-func (s *expectation) leastBudget(ctx context.Context, p *plan.Plan, t Target) (best *plan.Plan, err error) {
+func (s *expectation) leastBudget(ctx context.Context, p *plan.Plan, often float64) (best *plan.Plan, err error) {
 	try := func(eps float64) (reached bool, err error) {
 		q, err := s.at(p, eps)
 		if q == nil || err != nil {
@@ -114,7 +102,7 @@ func (s *expectation) leastBudget(ctx context.Context, p *plan.Plan, t Target) (
 		}
 		q.AddPublicProperties(s.model.PublicProperties()...)
 		q.Accuracy, err = s.accuracy(ctx, q.Plan)
-		if reached = err == nil && t.reached(q.Accuracy); reached {
+		if reached = err == nil && q.Accuracy.Probability >= often; reached {
 			best = q
 		}
 		return reached, err
