@@ -23,7 +23,7 @@ type Options struct {
 	Trials int    // of each point of a simulation; 0: each exhibit's own number
 	Seed   uint64 // of graphs, sources and noise
 	Quick  bool   // a tenth of the trials, and fewer points
-	// Progress is told of the trials that are done, by one goroutine at a time; nil:
+	// Progress receives the trials that are done, from one goroutine at a time; nil:
 	// silent.
 	Progress func(stage string, done, total int64)
 }

@@ -135,7 +135,7 @@ func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.
 	}
 	if graphs := m.ListedGraphs(); len(graphs) > 0 {
 		who := "sums over the stored graph and the"
-		if _, told := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
+		if _, all := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !all ||
 			opts.Recover.StoredGraph {
 			who = "supposes the stored graph, and none of the"
 		}

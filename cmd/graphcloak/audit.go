@@ -73,7 +73,7 @@ func newAuditCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// auditedPlan reads a plan or makes one, in which case its graph tells readings of
+// auditedPlan reads a plan or makes one, in which case its graph gives readings of
 // neighbours.
 func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []audit.Pair, error) {
 	if path != "" {

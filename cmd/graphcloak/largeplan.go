@@ -33,7 +33,7 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 // outlook is the accuracy that a run is judged by before it spends: that of the plan, or of its search, or simulated.
 func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
 	part, err := m.Partition(ctx)
-	if err != nil || part.Count == 1 { // which is told without it
+	if err != nil || part.Count == 1 { // which is said without it
 		return nil, err
 	}
 	if x := p.Accuracy; x != nil && !x.Few() && (!x.AtChance() || x.Trials >= study.ChanceTrials) {
@@ -52,7 +52,7 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
 }
 
-// simulated reports whether a plan, or the search for it, tells of its accuracy.
+// simulated reports whether a plan, or the search for it, says how accurate it is.
 func simulated(p *graphcloak.Plan) bool {
 	return p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
 }
@@ -67,13 +67,13 @@ func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, 
 	return accuracy, err
 }
 
-// noteRange tells before a plan for a range of τ how long an allocation for all of it may take, where that is more than a minute.
+// noteRange says before a plan for a range of τ how long an allocation for all of it may take, where that is more than a minute.
 func (a *app) noteRange(m *graphcloak.Model, job graphcloak.Job) {
 	u := job.Plan.Uncertainty
 	if u.TauFrom == u.TauTo || !job.Plan.Allocates(m.Graph.Order()) {
 		return
 	}
-	if _, most, err := study.RunTime(m.Model, job); err == nil && most > time.Minute { // without it nothing is told
+	if _, most, err := study.RunTime(m.Model, job); err == nil && most > time.Minute { // without it nothing is said
 		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation "+
 			"uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
 	}

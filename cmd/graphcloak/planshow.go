@@ -13,7 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is told the one that is given.
+// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is shown the one that is given.
 func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, section{
@@ -23,9 +23,9 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 			}),
 		})
 	}
-	told := *p
-	told.Accuracy = accuracy
-	p = &told
+	shown := *p
+	shown.Accuracy = accuracy
+	p = &shown
 	sections := []section{
 		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(planFacts(p)), detail: true},
 		{
@@ -105,7 +105,7 @@ func accuracyLimit(p *graphcloak.Plan) string {
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
 }
 
-// worstServed names a community whose sources are surely found less often than others.
+// worstServed names a community whose sources are found less often than others, beyond chance.
 func worstServed(p *graphcloak.Plan) string {
 	if p.Accuracy == nil {
 		return ""

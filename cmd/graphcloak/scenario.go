@@ -208,7 +208,7 @@ func narrowScenarios(list []simulate.Scenario, all []*study.Evaluation) *section
 	return s
 }
 
-// manyCommunities are told only under --verbose.
+// manyCommunities are shown only under --verbose.
 const manyCommunities = 20
 
 // served is how the plan serves each community, and the one it serves worst.

@@ -35,7 +35,7 @@ type Facts struct {
 type Misplaced struct {
 	Setting  string // the flag that names it, such as node-key
 	Property string
-	Private  bool     // the signal: where else it is is not told
+	Private  bool     // the signal: nothing is said of where else it is
 	Others   []string // labels or types that have it
 }
 
@@ -167,7 +167,7 @@ func nearestNeighbors(g *graph.Graph) (nearest []float64) {
 	return nearest
 }
 
-// parts tells of a graph that does not hang together.
+// parts warns of a graph of several components.
 func parts(f Facts) (Warning, bool) {
 	_, sizes := f.Graph.Components()
 	if len(sizes) < 2 {
@@ -195,7 +195,7 @@ func parts(f Facts) (Warning, bool) {
 // fewNodes is the size below which a part of a graph is warned of: a source hides in its own part.
 const fewNodes = 10
 
-// parallel tells of relationships between the same two nodes.
+// parallel warns of relationships between the same two nodes.
 func parallel(f Facts) (Warning, bool) {
 	d := f.Graph.Dropped()
 	if d.Parallel == 0 || f.Aggregation == "" {

@@ -116,7 +116,7 @@ type Sensitivity struct {
 type Bound struct {
 	Statement string  `json:"statement"`
 	Value     float64 `json:"value"`
-	Holds     bool    `json:"holds"` // as far as the bracket tells
+	Holds     bool    `json:"holds"` // as far as the bracket shows
 }
 
 // Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships.

@@ -32,8 +32,8 @@ type process struct {
 // τ or graphs are declared those of [analyst.Operator.EachProcess].
 func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, norms posterior.Norms) error {
 	op, u, graphs := r.model.Operator, r.plan.Uncertainty, r.model.ListedGraphs()
-	count, told := op.Processes(graphs, u.TauFrom, u.TauTo, len(r.nodes))
-	if !told || r.opts.Recover.StoredGraph {
+	count, all := op.Processes(graphs, u.TauFrom, u.TauTo, len(r.nodes))
+	if !all || r.opts.Recover.StoredGraph {
 		graphs = nil
 		count, _ = op.Processes(nil, u.TauFrom, u.TauTo, len(r.nodes))
 	}

@@ -52,23 +52,23 @@ func drifting(random *rand.Rand, y float64, clip privacy.Interval) float64 {
 
 // OnAlternative is the scenario in which the process runs on another graph.
 func OnAlternative(a plan.Alternative) Scenario {
-	var told []string
-	for _, c := range a.Changes[:min(len(a.Changes), toldChanges)] {
+	var shown []string
+	for _, c := range a.Changes[:min(len(a.Changes), shownChanges)] {
 		what := fmt.Sprintf("weighs %v", c.Weight)
 		if c.Weight == 0 {
 			what = "is absent"
 		}
-		told = append(told, fmt.Sprintf("%q–%q %s", c.Source, c.Target, what))
+		shown = append(shown, fmt.Sprintf("%q–%q %s", c.Source, c.Target, what))
 	}
-	about := "the process runs on a graph in which " + strings.Join(told, " and ")
-	if more := len(a.Changes) - len(told); more > 0 {
+	about := "the process runs on a graph in which " + strings.Join(shown, " and ")
+	if more := len(a.Changes) - len(shown); more > 0 {
 		about += fmt.Sprintf(", and %d more changed", more)
 	}
 	return Scenario{Name: a.Name, About: about, changes: a.Changes}
 }
 
-// toldChanges is how many changes of a graph a scenario names.
-const toldChanges = 2
+// shownChanges is how many changes of a graph a scenario names.
+const shownChanges = 2
 
 // OfProcess reports whether the process or a sensor differs from the model, which it cannot where
 // readings are computed from sources.
