@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +14,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -351,4 +356,86 @@ func (r *runner) figureGraphClaims(cells []*cell) {
 		"of %d trials %d infeasible, %d zero, %d right; posterior right in %d", n, infeasible, zero, right, better)
 	r.say("Stochastic block models of 500 nodes, their largest component, a unit source at a random node, sensors at every node with " +
 		"equal noise. The rate counts a trial without an answer as wrong. “auto” is the default radius.")
+}
+
+// cellsPlot draws the rate over τ for the methods, by model, with the exact
+// calibration.
+func (r *runner) cellsPlot(cells []*cell) error {
+	if r.Quick {
+		return nil // one τ makes no curve
+	}
+	var panels []panel
+	for _, model := range blockModels[1:] {
+		p := panel{title: model.name, x: "τ", y: "right", top: 1.4} // room for the legend
+		for i, m := range methods() {
+			c := curve{name: m, points: true}
+			for _, x := range cells {
+				if x.model.name == model.name && x.calibration == (privacy.Analytic{}) {
+					_, right, _, _ := x.score(i)
+					c.x, c.y = append(c.x, x.tau), append(c.y, float64(right)/float64(len(x.trials)))
+				}
+			}
+			p.curves = append(p.curves, c)
+		}
+		panels = append(panels, p)
+	}
+	return r.plot("figure-graph-tau", "Rate of right answers over τ with the exact calibration; a trial without an answer counts as wrong.",
+		panels...)
+}
+
+// sunflower places node k of n in a disc of radius √n at golden angles.
+func sunflower(k int) (x, y float64) {
+	angle := float64(k) * math.Pi * (3 - math.Sqrt(5))
+	return math.Sqrt(float64(k)) * math.Cos(angle), math.Sqrt(float64(k)) * math.Sin(angle)
+}
+
+// graphPlot draws the communities as discs, nodes coloured by their posterior.
+func (r *runner) graphPlot(s *picture) error {
+	n := s.g.Order()
+	at := make(plotter.XYs, n)
+	seen := map[int]int{}
+	for i := range n {
+		b := s.block[i]
+		x, y := sunflower(seen[b])
+		seen[b]++
+		at[i].X, at[i].Y = x+float64(b)*40, y
+	}
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("posterior: %.3f left, %.3f right; the source is the ring", s.groups[0], s.groups[1])
+	p.BackgroundColor = color.White
+	p.HideAxes()
+	for e := range s.g.Edges() {
+		l, err := plotter.NewLine(plotter.XYs{at[e.U], at[e.V]})
+		if err != nil {
+			return err
+		}
+		l.Color, l.Width = pale, vg.Points(.2)
+		p.Add(l)
+	}
+	nodes, err := plotter.NewScatter(at)
+	if err != nil {
+		return err
+	}
+	top := floats.Max(s.nodes)
+	nodes.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+		return draw.GlyphStyle{Color: heat(s.nodes[i] / top), Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}
+	}
+	ring, err := plotter.NewScatter(at[s.source : s.source+1])
+	if err != nil {
+		return err
+	}
+	ring.GlyphStyle = draw.GlyphStyle{Color: color.Black, Radius: vg.Points(5), Shape: draw.RingGlyph{}}
+	p.Add(nodes, ring)
+	r.Plots = append(r.Plots, Plot{
+		Name: "figure-graph", Caption: "A block model as the caption means it, τ = 2, ε = 4, δ = 0.1, the first trial: nodes coloured " +
+			"by their posterior probability of being the source.",
+		Panels: []*plot.Plot{p},
+	})
+	return nil
+}
+
+// heat runs from pale yellow to dark red, by lightness too.
+func heat(x float64) color.Color {
+	mix := func(a, b float64) uint8 { return uint8(math.Round(a + (b-a)*math.Sqrt(x))) }
+	return color.NRGBA{mix(0xf4, 0x8c), mix(0xe8, 0x0a), mix(0xc0, 0x1e), 0xff}
 }

@@ -5,6 +5,7 @@ package paper
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,6 +16,12 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
+
+// paperRatio is σ/Δ₂ of the printed calibration at ε = 4, δ = 0.1.
+var paperRatio = printedRatio(4, .1)
+
+// fixedSigma is the noise of figure 1.
+const fixedSigma = .1
 
 // attempt is one recovery by Basis Pursuit Denoising.
 type attempt struct {
@@ -322,4 +329,46 @@ func (r *runner) exponents(ctx context.Context) error {
 		"exponents %.2f, %.2f, %.2f, %.2f from small T to large; constants %.4f at T = 0.005, %.6f at T = 10⁴",
 		fits[0], fits[1], fits[2], fits[3], low, high)
 	return nil
+}
+
+// figure1Plot is the paper's: f₀ and f̂ over [0, 1].
+func (r *runner) figure1Plot(v interval, f []float64, all [][]attempt) error {
+	x := make([]float64, v.n)
+	for i := range x {
+		x[i] = float64(i+1) / float64(v.n)
+	}
+	estimate := func(title string, rule int) panel {
+		out := panel{title, "place", "heat of the source", false, 1.3, []curve{{name: "sources", x: x, y: f}}}
+		for k, trial := range all {
+			if a := trial[rule]; a.answer && a.f != nil {
+				out.curves = append(out.curves, curve{name: fmt.Sprintf("estimate, trial %d", k+1), x: x, y: a.f, dashed: true})
+				break
+			}
+		}
+		return out
+	}
+	return r.plot("figure-1", "The sources f₀ (line) and the estimate f̂ (dashed) of the first trial that has an answer.",
+		estimate("the paper's radius σ√m", 0), estimate("default radius", len(all[0])-1))
+}
+
+func (r *runner) figure2Plot(ms, byM, ns, byN, ts, byT []float64) error {
+	// against draws computed values with powers of x beside them.
+	against := func(letter, by string, x, y []float64, powers ...curve) panel {
+		list := append([]curve{{name: "computed", x: x, y: y, points: true}}, powers...)
+		return panel{fmt.Sprintf("(%s) dependence on %s", letter, by), by, "Δ₂(A)", true, 0, list}
+	}
+	power := func(name string, x []float64, c, power float64) curve {
+		y := make([]float64, len(x))
+		for i := range x {
+			y[i] = c * math.Pow(x[i], power)
+		}
+		return curve{name: name, x: x, y: y, dashed: true}
+	}
+	last := func(y []float64) float64 { return y[len(y)-1] }
+	scale := math.Sqrt(500) / 1000
+	return r.plot("figure-2", "Δ₂(A) at α = 1/n. Unless varied, m = 500 and t = 0.1; n = 500 in (a), n = 1000 in (c).",
+		against("a", "m", ms, byM, power("as √m", ms, last(byM)/math.Sqrt(last(ms)), .5)),
+		against("b", "n", ns, byN, power("as 1/n", ns, last(byN)*last(ns), -1)),
+		against("c", "t", ts, byT, power(fmt.Sprintf("%.4f·√m/(n·t^0.75)", smallT), ts, smallT*scale, -.75),
+			power(fmt.Sprintf("%.4f·√m/(n·t^1.5)", largeT), ts, largeT*scale, -1.5)))
 }

@@ -3,18 +3,14 @@
 package paper
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Colours of Okabe and Ito, which colour-blind readers tell apart; red and blue as in
@@ -123,152 +119,4 @@ func decades(low, high float64) []plot.Tick {
 		}
 	}
 	return out
-}
-
-// figure1Plot is the paper's: f₀ and f̂ over [0, 1].
-func (r *runner) figure1Plot(v interval, f []float64, all [][]attempt) error {
-	x := make([]float64, v.n)
-	for i := range x {
-		x[i] = float64(i+1) / float64(v.n)
-	}
-	estimate := func(title string, rule int) panel {
-		out := panel{title, "place", "heat of the source", false, 1.3, []curve{{name: "sources", x: x, y: f}}}
-		for k, trial := range all {
-			if a := trial[rule]; a.answer && a.f != nil {
-				out.curves = append(out.curves, curve{name: fmt.Sprintf("estimate, trial %d", k+1), x: x, y: a.f, dashed: true})
-				break
-			}
-		}
-		return out
-	}
-	return r.plot("figure-1", "The sources f₀ (line) and the estimate f̂ (dashed) of the first trial that has an answer.",
-		estimate("the paper's radius σ√m", 0), estimate("default radius", len(all[0])-1))
-}
-
-func (r *runner) figure2Plot(ms, byM, ns, byN, ts, byT []float64) error {
-	// against draws computed values with powers of x beside them.
-	against := func(letter, by string, x, y []float64, powers ...curve) panel {
-		list := append([]curve{{name: "computed", x: x, y: y, points: true}}, powers...)
-		return panel{fmt.Sprintf("(%s) dependence on %s", letter, by), by, "Δ₂(A)", true, 0, list}
-	}
-	power := func(name string, x []float64, c, power float64) curve {
-		y := make([]float64, len(x))
-		for i := range x {
-			y[i] = c * math.Pow(x[i], power)
-		}
-		return curve{name: name, x: x, y: y, dashed: true}
-	}
-	last := func(y []float64) float64 { return y[len(y)-1] }
-	scale := math.Sqrt(500) / 1000
-	return r.plot("figure-2", "Δ₂(A) at α = 1/n. Unless varied, m = 500 and t = 0.1; n = 500 in (a), n = 1000 in (c).",
-		against("a", "m", ms, byM, power("as √m", ms, last(byM)/math.Sqrt(last(ms)), .5)),
-		against("b", "n", ns, byN, power("as 1/n", ns, last(byN)*last(ns), -1)),
-		against("c", "t", ts, byT, power(fmt.Sprintf("%.4f·√m/(n·t^0.75)", smallT), ts, smallT*scale, -.75),
-			power(fmt.Sprintf("%.4f·√m/(n·t^1.5)", largeT), ts, largeT*scale, -1.5)))
-}
-
-func (r *runner) table1Plot(found []measured) error {
-	var panels []panel
-	for _, sweep := range []string{"n", "m", "T"} {
-		p := panel{title: "EMD against " + sweep, x: sweep, y: "mean EMD", logarithmic: true}
-		for _, private := range []bool{true, false} {
-			for _, sources := range []int{1, 2} {
-				c := curve{name: fmt.Sprintf("%d, fixed σ", sources), points: true, dashed: !private}
-				if private {
-					c.name = fmt.Sprintf("%d, private σ", sources)
-				}
-				x, y := series(found, sweep, sources, private)
-				for i := range x {
-					if y[i] > 0 {
-						c.x, c.y = append(c.x, x[i]), append(c.y, y[i])
-					}
-				}
-				p.curves = append(p.curves, c)
-			}
-		}
-		panels = append(panels, p)
-	}
-	return r.plot("table-1", "Mean EMD of the default radius, one parameter varied from n = 100, m = 50, T = 0.05.", panels...)
-}
-
-// cellsPlot draws the rate over τ for the methods, by model, with the exact
-// calibration.
-func (r *runner) cellsPlot(cells []*cell) error {
-	if r.Quick {
-		return nil // one τ makes no curve
-	}
-	var panels []panel
-	for _, model := range blockModels[1:] {
-		p := panel{title: model.name, x: "τ", y: "right", top: 1.4} // room for the legend
-		for i, m := range methods() {
-			c := curve{name: m, points: true}
-			for _, x := range cells {
-				if x.model.name == model.name && x.calibration == (privacy.Analytic{}) {
-					_, right, _, _ := x.score(i)
-					c.x, c.y = append(c.x, x.tau), append(c.y, float64(right)/float64(len(x.trials)))
-				}
-			}
-			p.curves = append(p.curves, c)
-		}
-		panels = append(panels, p)
-	}
-	return r.plot("figure-graph-tau", "Rate of right answers over τ with the exact calibration; a trial without an answer counts as wrong.",
-		panels...)
-}
-
-// sunflower places node k of n in a disc of radius √n at golden angles.
-func sunflower(k int) (x, y float64) {
-	angle := float64(k) * math.Pi * (3 - math.Sqrt(5))
-	return math.Sqrt(float64(k)) * math.Cos(angle), math.Sqrt(float64(k)) * math.Sin(angle)
-}
-
-// graphPlot draws the communities as discs, nodes coloured by their posterior.
-func (r *runner) graphPlot(s *picture) error {
-	n := s.g.Order()
-	at := make(plotter.XYs, n)
-	seen := map[int]int{}
-	for i := range n {
-		b := s.block[i]
-		x, y := sunflower(seen[b])
-		seen[b]++
-		at[i].X, at[i].Y = x+float64(b)*40, y
-	}
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("posterior: %.3f left, %.3f right; the source is the ring", s.groups[0], s.groups[1])
-	p.BackgroundColor = color.White
-	p.HideAxes()
-	for e := range s.g.Edges() {
-		l, err := plotter.NewLine(plotter.XYs{at[e.U], at[e.V]})
-		if err != nil {
-			return err
-		}
-		l.Color, l.Width = pale, vg.Points(.2)
-		p.Add(l)
-	}
-	nodes, err := plotter.NewScatter(at)
-	if err != nil {
-		return err
-	}
-	top := floats.Max(s.nodes)
-	nodes.GlyphStyleFunc = func(i int) draw.GlyphStyle {
-		return draw.GlyphStyle{Color: heat(s.nodes[i] / top), Radius: vg.Points(2.5), Shape: draw.CircleGlyph{}}
-	}
-	ring, err := plotter.NewScatter(at[s.source : s.source+1])
-	if err != nil {
-		return err
-	}
-	ring.GlyphStyle = draw.GlyphStyle{Color: color.Black, Radius: vg.Points(5), Shape: draw.RingGlyph{}}
-	p.Add(nodes, ring)
-	r.Plots = append(r.Plots, Plot{
-		Name: "figure-graph", Caption: "A block model as the caption means it, τ = 2, ε = 4, δ = 0.1, the first trial: nodes coloured " +
-			"by their posterior probability of being the source.",
-		Panels: []*plot.Plot{p},
-	})
-	return nil
-}
-
-// heat runs from pale yellow to dark red, by lightness too.
-func heat(x float64) color.Color {
-	mix := func(a, b float64) uint8 { return uint8(math.Round(a + (b-a)*math.Sqrt(x))) }
-	return color.NRGBA{mix(0xf4, 0x8c), mix(0xe8, 0x0a), mix(0xc0, 0x1e), 0xff}
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
-// paperRatio is σ/Δ₂ of the printed calibration at ε = 4, δ = 0.1.
-var paperRatio = printedRatio(4, .1)
-
-// fixedSigma is the noise of figure 1.
-const fixedSigma = .1
-
 // point is one setting of the simulation behind table 1.
 type point struct {
 	sweep   string // n, m or T
@@ -283,4 +277,28 @@ func (r *runner) constant() {
 	}
 	r.claim("constant-2", printedHolds, trueHolds,
 		"the printed bound is violated up to T = %v of those tried", first)
+}
+
+func (r *runner) table1Plot(found []measured) error {
+	var panels []panel
+	for _, sweep := range []string{"n", "m", "T"} {
+		p := panel{title: "EMD against " + sweep, x: sweep, y: "mean EMD", logarithmic: true}
+		for _, private := range []bool{true, false} {
+			for _, sources := range []int{1, 2} {
+				c := curve{name: fmt.Sprintf("%d, fixed σ", sources), points: true, dashed: !private}
+				if private {
+					c.name = fmt.Sprintf("%d, private σ", sources)
+				}
+				x, y := series(found, sweep, sources, private)
+				for i := range x {
+					if y[i] > 0 {
+						c.x, c.y = append(c.x, x[i]), append(c.y, y[i])
+					}
+				}
+				p.curves = append(p.curves, c)
+			}
+		}
+		panels = append(panels, p)
+	}
+	return r.plot("table-1", "Mean EMD of the default radius, one parameter varied from n = 100, m = 50, T = 0.05.", panels...)
 }

@@ -13,12 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// unit is the unit roundoff of float64, and few bounds a small number of roundings.
-const (
-	unit = 0x1p-53
-	few  = 16
-)
-
 // dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow: the dual value of any z is at most p*,
 //
 //	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i).

@@ -4,6 +4,7 @@ package recovery
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -98,6 +100,35 @@ func (s *gram) crossAll(picks []int) (cross, aty []float64) {
 	}
 	s.blocks = nil
 	return s.crossProducts(picks)
+}
+
+// crossThin returns the products of all thin columns with the last p of them, and of these with y.
+func (s *gram) crossThin(p int) (cross, aty []float64) {
+	first := len(s.thin.columns) - p
+	for _, c := range s.thin.columns[first:] {
+		aty = append(aty, c.dot(s.p.Y))
+	}
+	return s.thin.cross(first, len(s.p.Y)), aty
+}
+
+// addThin adds columns that are read, and by a product where heat goes too far for that.
+func (s *gram) addThin(picks []int) {
+	far := cutError * math.Pow(s.p.A.(normal).norm, 2)
+	columns := make([]thin, len(picks))
+	parallel.Each(len(picks), func(k int) {
+		s.local(picks[k], func(rows []int32, x []float64, off float64) {
+			if off <= far {
+				columns[k] = thin{slices.Clone(rows), slices.Clone(x)}
+			}
+		})
+	})
+	for k, c := range columns {
+		if c.rows == nil {
+			columns[k] = newThin(s.columns(picks[k : k+1]))
+		}
+		s.thin.entries += len(columns[k].rows)
+	}
+	s.thin.columns = append(s.thin.columns, columns...)
 }
 
 // crossColumns adds a block of columns and multiplies all by it.

@@ -20,6 +20,12 @@ var (
 	ErrStalled = errors.New("recovery: stopped without a certificate")
 )
 
+// unit is the unit roundoff of float64, and few bounds a small number of roundings.
+const (
+	unit = 0x1p-53
+	few  = 16
+)
+
 // Problem is min 1ᵀf subject to 0 ≤ f ≤ Upper and ‖A f − Y‖₂ ≤ Radius. Where A
 // declares an error d ([linop.Err]), the problem is the one of the exact operator:
 // the answer is feasible and its bound is valid for every A' with ‖A' − A‖₂ ≤ d.
