@@ -22,7 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/run"
-	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // This file turns settings, which are checked strings and numbers, into the
@@ -293,7 +293,7 @@ func readAlternatives(path string) ([]plan.Alternative, error) {
 
 func scenarioNames() []string {
 	var names []string
-	for _, s := range study.Scenarios() {
+	for _, s := range simulate.Scenarios() {
 		names = append(names, s.Name)
 	}
 	return append(names, allScenarios)

@@ -32,18 +32,13 @@ var circular = map[string]int{
 	"jobs":                5,
 	"jobs/serve":          5,
 	"laplacian":           6,
-	"paper":               10,
 	"privacy":             12,
 	"privacy/allocation":  14,
-	"privacy/audit":       2,
 	"privacy/limit":       3,
 	"privacy/sensitivity": 21,
-	"recovery":            8,
 	"recovery/posterior":  24,
 	"report":              7,
 	"report/page":         6,
-	"study/advice":        2,
-	"study/inspect":       4,
 }
 
 // TestFilesFormNoCircle: a file uses only what files below it declare, so that a package can

@@ -7,25 +7,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/internal/testkit"
-	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
-	"github.com/graphcloak/graphcloak/recovery/posterior"
-	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // forecasts are n trials whose confidence c is uniform in [½, 1) and which are right
 // with probability c − excess.
-func forecasts(n int, excess float64, seed uint64) []Trial {
+func forecasts(n int, excess float64, seed uint64) []simulate.Trial {
 	random := rand.New(rand.NewPCG(seed, 0))
-	trials := make([]Trial, n)
+	trials := make([]simulate.Trial, n)
 	for t := range trials {
 		c := (1 + random.Float64()) / 2
-		trials[t] = Trial{Confidence: c, Right: random.Float64() < c-excess}
+		trials[t] = simulate.Trial{Confidence: c, Right: random.Float64() < c-excess}
 	}
 	return trials
 }
@@ -44,8 +37,12 @@ func TestCalibrationOfForecasts(t *testing.T) {
 			if excess < 0 {
 				truth = 0.8*0.1 + 0.2*0.05
 			}
-			inside += indicator(c.Lower <= truth && truth <= c.Upper)
-			below += indicator(c.Error <= c.Limit)
+			if c.Lower <= truth && truth <= c.Upper {
+				inside++
+			}
+			if c.Error <= c.Limit {
+				below++
+			}
 			mean, chance = mean+c.Error/repeats, chance+c.Chance/repeats
 		}
 		if inside < least {
@@ -62,7 +59,7 @@ func TestCalibrationOfForecasts(t *testing.T) {
 
 // The error of four trials, by hand: bins 0.5 to 0.6 and 0.9 to 1.
 func TestCalibrationByHand(t *testing.T) {
-	trials := []Trial{{Confidence: .5, Right: true}, {Confidence: .59}, {Confidence: 1, Right: true}, {Confidence: .9}}
+	trials := []simulate.Trial{{Confidence: .5, Right: true}, {Confidence: .59}, {Confidence: 1, Right: true}, {Confidence: .9}}
 	c := calibrate(trials, 0)
 	want := (math.Abs(1-1.09) + math.Abs(1-1.9)) / 4
 	if math.Abs(c.Error-want) > 1e-15 || len(c.Bins) != 2 || c.Bins[0].Count != 2 || c.Bins[1].From != .9 {
@@ -75,14 +72,17 @@ func TestCalibrationByHand(t *testing.T) {
 
 // The counts of a summary, by hand.
 func TestSummarize(t *testing.T) {
-	f, err := Summarize([]Trial{
+	f, err := Summarize([]simulate.Trial{
 		{
 			Confidence: .9, Right: true, Answered: true, Covered: true, CredibleSetSize: 3, Distance: 1,
-			Denoised: &DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2},
+			Denoised: &simulate.DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2},
 		},
-		{Confidence: .8, Answered: true, Covered: true, CredibleSetSize: 5, Distance: 2, Denoised: &DenoisedTrial{Status: recovery.Zero}},
-		{Confidence: .4, Right: true, CredibleSetSize: 7, Distance: 6, Denoised: &DenoisedTrial{Status: recovery.Infeasible}},
-		{Confidence: .3, Covered: true, CredibleSetSize: 9, Distance: 3, Denoised: &DenoisedTrial{Answered: true, Distance: 4}},
+		{
+			Confidence: .8, Answered: true, Covered: true, CredibleSetSize: 5, Distance: 2,
+			Denoised: &simulate.DenoisedTrial{Status: recovery.Zero},
+		},
+		{Confidence: .4, Right: true, CredibleSetSize: 7, Distance: 6, Denoised: &simulate.DenoisedTrial{Status: recovery.Infeasible}},
+		{Confidence: .3, Covered: true, CredibleSetSize: 9, Distance: 3, Denoised: &simulate.DenoisedTrial{Answered: true, Distance: 4}},
 	}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -98,52 +98,7 @@ func TestSummarize(t *testing.T) {
 		*b.MeanEMD != 3 {
 		t.Errorf("%+v", b)
 	}
-	if none, err := Summarize([]Trial{{Confidence: .5}}, 1); err != nil || none.RightAnswers != nil || none.BPDN != nil {
+	if none, err := Summarize([]simulate.Trial{{Confidence: .5}}, 1); err != nil || none.RightAnswers != nil || none.BPDN != nil {
 		t.Errorf("%+v", none)
 	}
-}
-
-// TestCalibrationShowsAWrongPosterior: one that believes in less noise than there
-// is claims too much, and one that believes in more too little; the right one passes.
-func TestCalibrationShowsAWrongPosterior(t *testing.T) {
-	m := loadExample(t, "net3", 2)
-	p, err := m.Plan(t.Context(), plainNoise())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newEvaluator(t.Context(), m, Options{Trials: 500, Seed: 5, Recover: analyst.Options{Amplitude: posterior.UniformAmplitude}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, scale := range []float64{.5, 1, 2} {
-		r, err := s.newSimulation(t.Context(), p.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		floats.Scale(scale, r.u)
-		floats.Scale(scale, r.norms.N)
-		trials, err := r.run(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c := calibrate(trials, 0); (c.Error > c.Limit) != (scale != 1) || (c.Lower > 0) != (scale != 1) {
-			t.Errorf("precision times %v: error %v from %v, chance gives at most %v", scale, c.Error, c.Lower, c.Limit)
-		}
-	}
-}
-
-// loadExample loads a shipped graph.
-func loadExample(t *testing.T, name string, tau float64) *plan.Model {
-	t.Helper()
-	store, _ := testkit.Example(t, name)
-	m, err := run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.Model
-}
-
-// plainNoise is uniform noise at ε = 4, δ = 0.1.
-func plainNoise() plan.Options {
-	return plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true}}
 }

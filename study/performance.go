@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // Performance is what many trials say of one plan's noise.
@@ -41,7 +43,7 @@ type Performance struct {
 	MeanEMD   float64   `json:"meanEmd"`
 	Elsewhere float64   `json:"meanElsewhere"`
 	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
-	// Communities is how each community is served, by [ByCommunity].
+	// Communities is how each community is served, in their order.
 	Communities []CommunityPerformance `json:"communities,omitempty"`
 }
 
@@ -110,73 +112,124 @@ type Denoised struct {
 
 // Summarize says what trials show. The seed is that of the bootstrap. It returns
 // [recovery.ErrInvalid] for no trial.
-func Summarize(trials []Trial, seed uint64) (*Performance, error) {
-	n := len(trials)
-	if n == 0 {
+func Summarize(trials []simulate.Trial, seed uint64) (*Performance, error) {
+	if len(trials) == 0 {
 		return nil, fmt.Errorf("%w: no trial to summarise", recovery.ErrInvalid)
 	}
-	var right, detected, answered, rightAnswers, covered int
-	f := new(Performance)
-	for _, t := range trials {
-		right += indicator(t.Right)
-		detected += indicator(t.Detected)
-		answered += indicator(t.Answered)
-		rightAnswers += indicator(t.Answered && t.Right)
-		covered += indicator(t.Covered)
-		f.CredibleSetSize += float64(t.CredibleSetSize) / float64(n)
-		f.KnownMassSetSize += float64(t.KnownMassSetSize) / float64(n)
-		f.MeanEMD += t.Distance / float64(n)
-		f.Elsewhere += t.Elsewhere / float64(n)
+	x := sample(trials)
+	f := &Performance{
+		Right: x.share(right), Answered: x.share(answered), Calibration: calibrate(trials, seed),
+		Detected:     x.share(func(t *simulate.Trial) bool { return t.Detected }),
+		Coverage:     x.share(covered),
+		RightAnswers: x.that(answered).shareOrNil(right), Unanswered: len(x) - x.count(answered),
+		CredibleSetSize: x.mean(setSize), KnownMassSetSize: x.mean(knownSetSize), MeanEMD: x.mean(distance), Elsewhere: x.mean(elsewhere),
 	}
-	f.Right, f.Detected, f.Answered, f.Coverage = proportion(right, n), proportion(detected, n), proportion(answered, n),
-		proportion(covered, n)
-	f.Unanswered, f.RightAnswers = n-answered, proportionOrNil(rightAnswers, answered)
-	f.Calibration = calibrate(trials, seed)
 	if trials[0].Denoised != nil {
-		f.BPDN = summarizeDenoised(trials)
+		f.BPDN = x.denoised()
 	}
 	return f, nil
 }
 
-func summarizeDenoised(trials []Trial) *Denoised {
-	d := new(Denoised)
-	answered, right, distance := 0, 0, 0.0
-	for _, t := range trials {
-		answered += indicator(t.Denoised.Answered)
-		right += indicator(t.Denoised.Right)
-		distance += t.Denoised.Distance
-		d.Zero += indicator(t.Denoised.Status == recovery.Zero)
-		d.Infeasible += indicator(t.Denoised.Status == recovery.Infeasible)
-		d.Stalled += indicator(t.Denoised.Status == recovery.Stalled)
+func (x sample) denoised() *Denoised {
+	named := func(t *simulate.Trial) bool { return t.Denoised.Answered }
+	rightly := func(t *simulate.Trial) bool { return t.Denoised.Right }
+	status := func(s recovery.Status) int {
+		return x.count(func(t *simulate.Trial) bool { return t.Denoised.Status == s })
 	}
-	d.Answered, d.Right, d.RightAnswers = proportion(answered, len(trials)), proportion(right, len(trials)),
-		proportionOrNil(right, answered)
-	if answered > 0 {
-		distance /= float64(answered)
-		d.MeanEMD = &distance
+	answers := x.that(named)
+	return &Denoised{
+		Answered: x.share(named), Right: x.share(rightly), RightAnswers: answers.shareOrNil(rightly),
+		Zero: status(recovery.Zero), Infeasible: status(recovery.Infeasible), Stalled: status(recovery.Stalled),
+		MeanEMD: answers.meanOrNil(func(t *simulate.Trial) float64 { return t.Denoised.Distance }),
 	}
-	return d
 }
 
-func indicator(yes bool) int {
-	if yes {
-		return 1
+// byCommunity says what trials show of each community, in their order.
+func byCommunity(trials []simulate.Trial, part community.Partition) []CommunityPerformance {
+	list, from, named := make([]CommunityPerformance, part.Count), make([]sample, part.Count), make([]sample, part.Count)
+	for _, t := range trials {
+		named[t.Named] = append(named[t.Named], t)
+		if t.Source >= 0 {
+			c := part.Labels[t.Source]
+			from[c] = append(from[c], t)
+		}
 	}
-	return 0
+	for c, order := range part.Orders() {
+		p := &list[c]
+		p.CommunityID, p.Size, p.Trials, p.Upper = c, order, len(from[c]), 1
+		if part.Names != nil {
+			p.Name = part.Names[c]
+		}
+		if found := from[c].shareOrNil(right); found != nil {
+			p.Probability, p.Lower, p.Upper = found.Rate, found.Lower, found.Upper
+		}
+		p.Coverage, p.CredibleSetSize = from[c].shareOrNil(covered), from[c].meanOrNil(setSize)
+		p.Named, p.RightNamed = len(named[c]), named[c].shareOrNil(right)
+		p.MeanConfidence = named[c].meanOrNil(func(t *simulate.Trial) float64 { return t.Confidence })
+	}
+	return list
+}
+
+// sample is some trials.
+type sample []simulate.Trial
+
+func right(t *simulate.Trial) bool    { return t.Right }
+func answered(t *simulate.Trial) bool { return t.Answered }
+func covered(t *simulate.Trial) bool  { return t.Covered }
+
+func setSize(t *simulate.Trial) float64      { return float64(t.CredibleSetSize) }
+func knownSetSize(t *simulate.Trial) float64 { return float64(t.KnownMassSetSize) }
+func distance(t *simulate.Trial) float64     { return t.Distance }
+func elsewhere(t *simulate.Trial) float64    { return t.Elsewhere }
+
+// that are the trials with a property.
+func (x sample) that(holds func(*simulate.Trial) bool) (out sample) {
+	for k := range x {
+		if holds(&x[k]) {
+			out = append(out, x[k])
+		}
+	}
+	return out
+}
+
+func (x sample) count(holds func(*simulate.Trial) bool) int { return len(x.that(holds)) }
+
+func (x sample) share(holds func(*simulate.Trial) bool) Proportion {
+	return proportion(x.count(holds), len(x))
+}
+
+func (x sample) mean(of func(*simulate.Trial) float64) (mean float64) {
+	for k := range x {
+		mean += of(&x[k]) / float64(len(x))
+	}
+	return mean
+}
+
+// shareOrNil is share, or nil of no trial.
+func (x sample) shareOrNil(holds func(*simulate.Trial) bool) *Proportion {
+	if len(x) == 0 {
+		return nil
+	}
+	p := x.share(holds)
+	return &p
+}
+
+// meanOrNil is a mean, or nil of no trial.
+func (x sample) meanOrNil(of func(*simulate.Trial) float64) *float64 {
+	if len(x) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for k := range x {
+		sum += of(&x[k])
+	}
+	sum /= float64(len(x))
+	return &sum
 }
 
 func proportion(k, n int) Proportion {
 	lower, upper := report.ScoreInterval(k, n)
 	return Proportion{Rate: float64(k) / float64(n), Lower: lower, Upper: upper}
-}
-
-// proportionOrNil is proportion, or nil for n = 0.
-func proportionOrNil(k, n int) *Proportion {
-	if n == 0 {
-		return nil
-	}
-	p := proportion(k, n)
-	return &p
 }
 
 const (
@@ -193,8 +246,10 @@ type histogram [binCount]struct {
 func (t *histogram) add(confidence float64, right bool) {
 	b := &t[min(binCount-1, int(binCount*confidence))]
 	b.count++
-	b.right += indicator(right)
 	b.confidence += confidence
+	if right {
+		b.right++
+	}
 }
 
 // error is the expected calibration error.
@@ -209,7 +264,7 @@ func (t *histogram) error() float64 {
 // calibrate computes the calibration of trials. The plug-in error is biased upwards,
 // most where confidence is calibrated (Roelofs et al. 2020, arXiv:2012.08668), and that
 // of a bootstrap sample is biased once more: the basic interval 2e − q corrects for it.
-func calibrate(trials []Trial, seed uint64) Calibration {
+func calibrate(trials []simulate.Trial, seed uint64) Calibration {
 	var t histogram
 	c := Calibration{Bins: []Bin{}}
 	for _, x := range trials {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package study
+package simulate
 
 import (
 	"math/rand/v2"
@@ -24,10 +24,9 @@ func TestBrokenSensors(t *testing.T) {
 		"silent-sensors":   func(y, _ float64) bool { return y == 0 },
 		"drifting-sensors": func(y, sound float64) bool { return y >= sound-1.2 && y <= min(3, sound+1.2) },
 	} {
-		s, _ := FindScenario(name)
-		w := &reality{Scenario: s, seed: 7}
+		s := Scenarios()[slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == name })]
 		readings := slices.Clone(sound)
-		w.disturb(readings, clip, 4)
+		s.disturb(readings, clip, 7, 4)
 		for k, y := range readings {
 			if y == sound[k] {
 				continue
