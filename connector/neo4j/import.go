@@ -218,7 +218,8 @@ func (o ImportOptions) relationships(b folder.Batch, kind string) (text cypher, 
 		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + numbered("$c", k) + "[i]}) "
 	}
 	return "UNWIND range(0, size(" + numbered("$c", source) + ") - 1) AS i " + end("a", source) + end("b", target) +
-		"CREATE (a)-[r" + names.kind(cmp.Or(kind, o.RelationshipType)) + "]->(b)" + assignments(names, "r", b, "source", "target", typeColumn) +
+		"CREATE (a)-[r" + names.kind(cmp.Or(kind, o.RelationshipType)) + "]->(b)" +
+		assignments(names, "r", b, "source", "target", typeColumn) +
 		" RETURN count(r)", names
 }
 
