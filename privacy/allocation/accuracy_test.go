@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allocation_test
+package allocation
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -130,7 +129,6 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 // standard error of 0.018 (600 trials) leave a false alarm of 1e-4; the seeds are
 // fixed, so that a failure means that the code changed.
 func TestAllocatedNoiseNamesTheCommunity(t *testing.T) {
-	ctx := context.Background()
 	const graphs, trials = 4, 150
 	var uniform, allocated int
 	for seed := range uint64(graphs) {
@@ -145,7 +143,7 @@ func TestAllocatedNoiseNamesTheCommunity(t *testing.T) {
 		}
 		m, d := model(t, g, laplacian.Combinatorial, 2)
 		budget := privacy.Budget{Epsilon: 4, Delta: .1}
-		r, err := allocation.Optimize(ctx, m, d, labels, allocation.Options{Objective: allocation.Separation, Noise: noise})
+		r, err := Optimize(t.Context(), m, d, labels, Options{Noise: noise})
 		if err != nil {
 			t.Fatal(err)
 		}

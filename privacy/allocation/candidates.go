@@ -4,7 +4,6 @@ package allocation
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,24 +16,21 @@ import (
 // probes is the number of random vectors that a score is estimated from.
 const probes = 32
 
-// chooseCandidates returns the candidates among the sensors: those of the options, else all,
-// else as many as Memory holds, the same number from each community; sorted by decreasing
-// score, so that the first ones serve where time runs out.
-func (p *problem) chooseCandidates(ctx context.Context, m Diffusion, sensors []int) []int {
-	if p.opts.Candidates != nil {
-		return p.opts.Candidates
-	}
+// chooseCandidates returns the candidates among the sensors: all, or as many as the memory
+// holds, the same number from each community; sorted by decreasing score, so that the first
+// ones serve where time runs out.
+func (p *problem) chooseCandidates(m Diffusion, sensors []int) []int {
 	all := make([]int, len(sensors))
 	for i := range all {
 		all[i] = i
 	}
 	n := len(p.labels)
-	most := max(1, int(p.opts.Memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
+	most := max(1, int(p.memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
 	if len(all) <= most {
 		return all
 	}
 	score := p.scores(m)
-	if ctx.Err() != nil {
+	if p.ctx.Err() != nil {
 		return nil
 	}
 	// Rank within the community first.
@@ -72,13 +68,13 @@ func (p *problem) scores(m Diffusion) []float64 {
 		}
 		for i, c := range p.labels {
 			v := sign()
-			if p.opts.Objective != Location && share[c] > 0 {
+			if p.objective != Location && share[c] > 0 {
 				v = signs[c] * p.prior[i] / share[c]
 			}
 			between[i*probes+k] = v
 		}
-		centre(between, n, k)
 	}
+	center(between, probes) // M maps constants to themselves, and they separate no communities
 	across := make([]float64, n*probes)
 	for _, e := range edgesOf(p.model.Graph, p.model.Alpha) {
 		r := math.Sqrt(e.scale)
@@ -95,18 +91,6 @@ func (p *problem) scores(m Diffusion) []float64 {
 		}
 	}
 	return top
-}
-
-// centre subtracts the mean from column k: M maps constants to themselves, and they
-// separate no communities.
-func centre(x []float64, n, k int) {
-	var mean float64
-	for i := range n {
-		mean += x[i*probes+k] / float64(n)
-	}
-	for i := range n {
-		x[i*probes+k] -= mean
-	}
 }
 
 // squares returns the squared norms of the rows of M X.

@@ -38,6 +38,6 @@ func (p *problem) draftEnergy(m Diffusion, sensors []int) (Sketch, error) {
 
 // energyDraftProducts is about how many products draftEnergy takes on n nodes.
 func energyDraftProducts(n int) int {
-	const blocks = draftRounds*roundBlocks + settled + 5 // 5: the worst edge of equal weights, and the odds
+	const blocks = draftRounds*roundBlocks + settleBlocks + 5 // 5: the worst edge of equal weights, and the odds
 	return int(blocks*width) + equalNodes(n)
 }

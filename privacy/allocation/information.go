@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // channel simulates releases Y of a single source of amplitude 1, and the posterior
@@ -78,8 +80,8 @@ type outcome struct {
 // evaluate simulates under u. With X the source and its amplitude drawn from the
 // prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the variance between
 // communities of the expected reading of sensor s, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
-// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective
-// Separation, weighted by the prior. Since trials have amplitude 1, the slope is only a search
+// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the
+// separation of the communities, weighted by the prior. Since trials have amplitude 1, the slope is only a search
 // direction, and steps are accepted by the loss. An incomplete outcome is not to be used.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
@@ -94,7 +96,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	}
 	total := cumulate(c.prior)
 	part := make([]outcome, batches)
-	parallel(batches, func(k int) {
+	parallel.Each(batches, func(k int) {
 		o := &part[k]
 		if slopes {
 			o.slope = make([]float64, c.p.rows.k)
@@ -272,39 +274,37 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 
 // information minimises the loss by the method of Frank and Wolfe (1956): each direction is the
 // solution of a packing programme with the slope as weights, and the start is the better of
-// equal weights and those of Separation. The loss is not convex, so that the end is a local minimum.
-func (p *problem) information(h []float64) (u []float64, loss float64, err error) {
+// equal weights and those that separate communities most. The loss is not convex, so that the end is
+// a local minimum.
+func (p *problem) information(h []float64) ([]float64, error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
 	g.gap = max(g.gap, directionGap)
-	if u, _, _, err = g.maximise(p.separation()); err != nil {
-		return nil, 0, err
+	u, err := g.maximise(p.separation())
+	if err != nil {
+		return nil, err
 	}
 	now := c.evaluate(u, true)
 	if now.incomplete {
-		return u, math.NaN(), p.ctx.Err()
+		return u, p.ctx.Err()
 	}
 	equal := p.equalWeights(h)
 	if o := c.evaluate(equal, true); !o.incomplete && o.loss < now.loss {
 		u, now = equal, o
 	}
-	u, loss = p.ascend(c, g, u, now)
+	u = p.ascend(c, g, u, now)
 	p.normalise(u)
-	if o := c.evaluate(u, false); !o.incomplete {
-		loss = o.loss
-	}
-	return u, loss, p.ctx.Err()
+	return u, p.ctx.Err()
 }
 
-// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last point
-// with its loss.
-func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) ([]float64, float64) {
+// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last point.
+func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) []float64 {
 	for step := range p.size.ascents {
 		p.opts.Progress("allocate: information", int64(step), int64(p.size.ascents))
 		if p.expired() {
 			break
 		}
-		v, _, _, err := g.maximise(now.slope)
+		v, err := g.maximise(now.slope)
 		if err != nil {
 			break // the slope is 0
 		}
@@ -318,7 +318,7 @@ func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) ([]
 		}
 		u, now = better, o
 	}
-	return u, now.loss
+	return u
 }
 
 // equalWeights returns the largest feasible equal weights, each at most h_s.

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // SketchTrials is the number of releases that a sketch simulates at first. Accuracy is a mean of
@@ -57,7 +59,7 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 		j.start[i] = math.Log(v) - j.gram.At(i, i)/2
 	}
 	s := Sketch{judged: j}
-	_ = s.Simulate(SketchTrials) // whoever asked for a sketch is told of the context
+	_ = s.Simulate(SketchTrials) // the caller of a sketch reports the context's error
 	return s
 }
 
@@ -67,7 +69,7 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 func (s *Sketch) Simulate(trials int) error {
 	j := s.judged
 	part := make([]tally, batches)
-	parallel(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
+	parallel.Each(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
 	if err := j.ctx.Err(); err != nil {
 		return err
 	}

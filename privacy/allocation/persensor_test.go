@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allocation_test
+package allocation
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
@@ -47,11 +46,8 @@ func TestPerSensorPeaks(t *testing.T) {
 		want = append(want, b.Upper)
 	}
 	want[g.Order()-1] = slices.Max(want)
-	got, err := allocation.SensorPeaks(t.Context(), m, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s, v := range got {
+	p, sensors := unread(t, m, d, nil, Location, Options{})
+	for s, v := range p.sensorPeaks(d, sensors) {
 		if math.Abs(math.Sqrt(v)-want[s]) > 1e-6*want[s] {
 			t.Errorf("sensor %d: √%v, want %v", s, v, want[s])
 		}

@@ -13,11 +13,14 @@ import (
 
 // problem is a model with the rows of its candidate sensors.
 type problem struct {
-	ctx   context.Context
-	model sensitivity.Model
-	opts  Options
-	limit float64 // of the work, in seconds; 0: none
-	work  float64 // so far
+	ctx       context.Context
+	model     sensitivity.Model
+	opts      Options
+	objective Objective
+	memory    int64   // in bytes, for the rows of the candidates
+	gap       float64 // the relative distance from its optimum at which a programme ends
+	limit     float64 // of the work, in seconds; 0: none
+	work      float64 // so far
 
 	rows  *rows
 	index []int // of each candidate among the model's sensors
@@ -29,9 +32,11 @@ type problem struct {
 	cap   []float64 // h_s: the largest u_s that the candidate could have alone
 	value []float64 // constraint of every edge, scratch space
 
-	rounds int
-	size   size
+	size size
 }
+
+// programmeGap is the gap of a programme whose solution is the result.
+const programmeGap = .001
 
 // newUnread checks the input. It returns the nodes of the sensors beside the problem.
 func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, []int, error) {
@@ -60,13 +65,15 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	if m.Alpha == 0 {
 		m.Alpha = 1
 	}
-	if err := opts.check(n, len(sensors)); err != nil {
+	if err := opts.check(n); err != nil {
 		return nil, nil, err
 	}
 	if m.Graph.Size() == 0 {
 		return nil, nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
 	}
-	p := &problem{ctx: ctx, model: m, opts: opts, size: fullSize, limit: opts.Time.Seconds()}
+	p := &problem{
+		ctx: ctx, model: m, opts: opts, size: fullSize, memory: DefaultMemory, gap: programmeGap, limit: opts.Time.Seconds(),
+	}
 	p.setPrior(n)
 	if err := p.setLabels(labels); err != nil {
 		return nil, nil, err
@@ -75,9 +82,9 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 }
 
 // read chooses the candidates among the sensors and reads their rows of M.
-func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) error {
-	p.index = p.chooseCandidates(ctx, diffusion, sensors)
-	if err := ctx.Err(); err != nil {
+func (p *problem) read(diffusion Diffusion, sensors []int) error {
+	p.index = p.chooseCandidates(diffusion, sensors)
+	if err := p.ctx.Err(); err != nil {
 		return err
 	}
 	pick := make([]int, len(p.index))
@@ -86,7 +93,7 @@ func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) 
 	}
 	var err error
 	block := blockRows * p.column()
-	if p.rows, err = newRows(ctx, diffusion, pick, func() bool {
+	if p.rows, err = newRows(p.ctx, diffusion, pick, func() bool {
 		p.work += block
 		return p.limit > 0 && p.work > p.limit/2
 	}, p.opts.Progress); err != nil {
@@ -100,7 +107,7 @@ func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) 
 	if err := p.setCap(diffusion.Err()); err != nil {
 		return err
 	}
-	return ctx.Err()
+	return p.ctx.Err()
 }
 
 // addWorlds reads the same candidates under the other operators, and repeats the edges
@@ -139,7 +146,7 @@ func (p *problem) setPrior(n int) {
 	}
 }
 
-// setLabels checks the communities and resolves Auto.
+// setLabels checks the communities and chooses the objective.
 func (p *problem) setLabels(labels []int) (err error) {
 	n := p.model.Graph.Order()
 	if labels == nil {
@@ -148,25 +155,16 @@ func (p *problem) setLabels(labels []int) (err error) {
 	if p.labels, p.count, err = groups(labels, n); err != nil {
 		return err
 	}
-	o := &p.opts.Objective
-	if *o == Auto {
-		switch {
-		case n > RowsLimit:
-			*o = Energy
-		case p.count == 1:
-			*o = Location
-		default:
-			*o = Information
-		}
+	switch {
+	case n > RowsLimit:
+		p.objective = Energy
+	case p.count > 1:
+		p.objective = Information
 	}
-	if p.count > 1 || *o == Location || *o == Energy {
-		return nil
-	}
-	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing,
-		p.opts.Objective)
+	return nil
 }
 
-// RowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.
+// RowsLimit is the order up to which rows of M are read: those of most sensors fit.
 const RowsLimit = 10_000
 
 // numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale

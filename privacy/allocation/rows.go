@@ -5,10 +5,9 @@ package allocation
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // edge is an edge with (α/ℓ)², under the operator of the objective or another.
@@ -91,7 +90,7 @@ func (r *rows) squares(dst []float64, e edge, h []float64) {
 func (r *rows) largestSquares() []float64 {
 	chunks := parts(len(r.edges))
 	found := make([][]float64, len(chunks))
-	parallel(len(chunks), func(c int) {
+	parallel.Each(len(chunks), func(c int) {
 		w := make([]float64, r.k)
 		for _, e := range r.edges[chunks[c][0]:chunks[c][1]] {
 			x, y := r.inWorld(e.world).readings(e.u), r.inWorld(e.world).readings(e.v)
@@ -121,7 +120,7 @@ func (r *rows) constraints(dst, u []float64) float64 {
 	}
 	chunks := parts(len(r.edges))
 	peak := make([]float64, len(chunks))
-	parallel(len(chunks), func(c int) {
+	parallel.Each(len(chunks), func(c int) {
 		for k := chunks[c][0]; k < chunks[c][1]; k++ {
 			e := r.edges[k]
 			z := all[e.world]
@@ -170,18 +169,4 @@ func parts(n int) [][2]int {
 		p = append(p, [2]int{at, min(at+size, n)})
 	}
 	return p
-}
-
-// parallel calls f(0) … f(n−1), each once.
-func parallel(n int, f func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for c := w; c < n; c += workers {
-				f(c)
-			}
-		})
-	}
-	wg.Wait()
 }

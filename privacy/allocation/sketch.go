@@ -15,7 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	loops "github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -37,7 +37,7 @@ type Sketch struct {
 // Sizes of a sketch.
 const (
 	draftValues     = 1 << 21         // readings of the sensors that may report in a draft
-	manyEdges       = 2               // for each node: programmes are dear there, and a draft reads a quarter
+	manyEdges       = 2               // for each node: programmes are expensive there, and a draft reads a quarter
 	leastCandidates = 512             // of them
 	sketchValues    = 6 << 20         // readings that are held for equal noise
 	sketchProbes    = 32              // random vectors for the differences across all edges; half beyond RowsLimit
@@ -56,31 +56,34 @@ var draftSize = size{hypotheses: 250, minReleases: 200, maxReleases: 200, ascent
 // rounds, else among all of 1,448 sensors or at least 512 of more, or all of 724 where relationships are many. The errors are those of
 // [Optimize].
 func Draft(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
-	n, _ := diffusion.Dims()
-	if most := 8 * int64(max(draftReadings(m.Graph), leastCandidates*n)); opts.Memory == 0 || opts.Memory > most {
-		opts.Memory = most
-	}
-	opts.Gap, opts.Time = max(opts.Gap, sketchGap), draftTime
+	opts.Time = draftTime
 	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
 		return Sketch{}, err
 	}
-	if p.opts.Objective == Energy {
+	return p.draft(diffusion, sensors)
+}
+
+// draft is [Draft] for the sensors.
+func (p *problem) draft(diffusion Diffusion, sensors []int) (Sketch, error) {
+	if p.objective == Energy {
 		return p.draftEnergy(diffusion, sensors)
 	}
-	if err := p.read(ctx, diffusion, sensors); err != nil {
+	p.memory = 8 * int64(max(draftReadings(p.model.Graph), leastCandidates*len(p.labels)))
+	p.gap = sketchGap
+	if err := p.read(diffusion, sensors); err != nil {
 		return Sketch{}, err
 	}
 	p.size = draftSize
-	f, err := p.solveWithLimits(p.opts.Objective)
+	u, err := p.solveWithLimits()
 	if err != nil {
 		return Sketch{}, err
 	}
-	p.normalise(f.u)
+	p.normalise(u)
 	p.size.hypotheses = sketchNodes
 	c := p.newChannel()
-	z, _ := c.whiten(f.u)
-	return c.judge(z), ctx.Err()
+	z, _ := c.whiten(u)
+	return c.judge(z), p.ctx.Err()
 }
 
 // Comparison sketches equal noise for one τ after the other on one graph. Beyond 10,000 nodes
@@ -233,7 +236,7 @@ func readings(m linop.Operator, nodes, sensors []int) *mat.Dense {
 			in[i*k+j] = 1
 		}
 		linop.MulBlockTo(m, out, false, in, k)
-		loops.Rows(len(sensors), 2*k, func(lo, hi int) {
+		parallel.Rows(len(sensors), 2*k, func(lo, hi int) {
 			for s := lo; s < hi; s++ {
 				for j, v := range out[sensors[s]*k:][:k] {
 					x.RawRowView(at + j)[s] = v
@@ -260,7 +263,7 @@ func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 			}
 		}
 		linop.MulBlockTo(m, out, true, in, blockRows)
-		loops.Rows(len(edges), 2*blockRows, func(lo, hi int) {
+		parallel.Rows(len(edges), 2*blockRows, func(lo, hi int) {
 			for k := lo; k < hi; k++ {
 				e := edges[k]
 				u, v := out[int(e.u)*blockRows:][:blockRows], out[int(e.v)*blockRows:][:blockRows]
@@ -270,7 +273,7 @@ func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 			}
 		})
 	}
-	return p.exactPeak(m, sensors, edges, largest(value, sketchEdges))
+	return slices.Max(p.edgeSquares(m, sensors, ones(len(sensors)), edges, largest(value, sketchEdges)))
 }
 
 // sensorPeaks returns max (α/ℓ)² (M_si − M_sj)² over the edges for each sensor. One that no
@@ -324,25 +327,23 @@ func largest(value []float64, count int) []int {
 	return pick
 }
 
-// exactPeak is the largest of (α/ℓ)² Σ_s (M_si − M_sj)² over at most sketchEdges edges.
-func (p *problem) exactPeak(m Diffusion, sensors []int, edges []edge, pick []int) float64 {
+// edgeSquares returns (α/ℓ)² Σ_s u_s (M_si − M_sj)² of the picked edges, by a product for each.
+func (p *problem) edgeSquares(m Diffusion, sensors []int, u []float64, edges []edge, pick []int) []float64 {
 	n, k := p.model.Graph.Order(), len(pick)
-	in, out := make([]float64, n*k), make([]float64, n*k)
+	in, out, sums := make([]float64, n*k), make([]float64, n*k), make([]float64, k)
 	for j, i := range pick {
 		in[int(edges[i].u)*k+j], in[int(edges[i].v)*k+j] = 1, -1
 	}
 	linop.MulBlockTo(m, out, false, in, k)
-	sums := make([]float64, k)
-	for _, s := range sensors {
+	for t, s := range sensors {
 		for j, v := range out[s*k:][:k] {
-			sums[j] += v * v
+			sums[j] += u[t] * v * v
 		}
 	}
-	peak := 0.0
 	for j, i := range pick {
-		peak = max(peak, edges[i].scale*sums[j])
+		sums[j] *= edges[i].scale
 	}
-	return peak
+	return sums
 }
 
 // sample makes some nodes the hypotheses.

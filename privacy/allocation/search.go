@@ -12,8 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/expm"
-	loops "github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // ErrWork says that an allocation without rows of M would take minutes.
@@ -22,32 +21,32 @@ var ErrWork = errors.New("allocation: the search would take too long")
 // Bounds of the search for [Energy]. Work is in seconds of one core, by [expm.Estimate], so
 // that the result does not depend on the machine.
 const (
-	searchWork  = 60.0
-	againWork   = 30.0 // of a second comparison with equal noise
-	mostAgain   = 4    // times the releases of the first
-	levelWork   = 1e-8 // of an amplitude at a node under which a release is judged
-	leastRounds = 8
-	mostRounds  = 60
-	roundBlocks = 3.25   // with M, of width columns, that a round takes
-	otherBlocks = 24     // for equal weights, the odds and the result
-	hearings    = 2      // blocks of a round for the constraints, whose errors matter most
-	freshness   = .35    // of an estimate that is blended into those of earlier rounds
-	bluntest    = 6      // of the prices: at first edges count by the sixth power of their constraint
-	sharpest    = 12     // at last by the twelfth
-	stride      = .4     // of the first rounds: the exponent of an update
-	settling    = 10     // rounds after which half of it is left
-	largestStep = 4      // the factor by which a weight changes in a round
-	unheard     = 1e-3   // share of the mean below which a sensor is made silent
-	pruned      = 2. / 3 // of the rounds after which sensors are made silent for the last time
-	averaged    = 5. / 6 // of the rounds after which weights are those of the result, in the mean
-	settled     = 4      // blocks for the constraints of the result
-	peakEdges   = 4      // whose constraints are computed exactly in a round
-	coarseness  = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
+	searchWork   = 60.0
+	againWork    = 30.0 // of a second comparison with equal noise
+	mostAgain    = 4    // times the releases of the first
+	levelWork    = 1e-8 // of an amplitude at a node under which a release is judged
+	leastRounds  = 8
+	mostRounds   = 60
+	roundBlocks  = 3.25   // with M, of width columns, that a round takes
+	otherBlocks  = 24     // for equal weights, the odds and the result
+	projections  = 2      // blocks of a round for the constraints, whose errors matter most
+	freshness    = .35    // of an estimate that is blended into those of earlier rounds
+	bluntest     = 6      // of the prices: at first edges count by the sixth power of their constraint
+	sharpest     = 12     // at last by the twelfth
+	stride       = .4     // of the first rounds: the exponent of an update
+	settling     = 10     // rounds after which half of it is left
+	largestStep  = 4      // the factor by which a weight changes in a round
+	silentShare  = 1e-3   // share of the mean below which a sensor is made silent
+	pruned       = 2. / 3 // of the rounds after which sensors are made silent for the last time
+	averaged     = 5. / 6 // of the rounds after which weights are those of the result, in the mean
+	settleBlocks = 4      // blocks for the constraints of the result
+	peakEdges    = 4      // whose constraints are computed exactly in a round
+	coarseness   = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
 )
 
 // each calls f(0) … f(n−1), each once, for work of so many values each.
 func each(n, width int, f func(i int)) {
-	loops.Rows(n, width, func(lo, hi int) {
+	parallel.Rows(n, width, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(i)
 		}
@@ -75,7 +74,7 @@ type search struct {
 // optimizeEnergy is [Optimize] for [Energy].
 func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	if len(p.opts.Worlds) > 0 {
-		return nil, fmt.Errorf("%w: objective energy knows one operator; name another", ErrInvalid)
+		return nil, fmt.Errorf("%w: above %d nodes noise is allocated for one operator", ErrInvalid, RowsLimit)
 	}
 	budget, err := p.affordable()
 	if err != nil {
@@ -88,14 +87,11 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	s := p.newSearch(m, sensors, 1/peak)
 	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
-	r := &Result{
-		Objective: Energy, Value: math.NaN(), Limit: math.NaN(), Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u,
-		Reporting: reporting(s.u),
-	}
+	r := &Result{Objective: Energy, CutShort: rounds < budget.rounds, Weights: s.u}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p.opts.MaxSensors == 0 && p.opts.Candidates == nil { // equal noise is of all sensors
+	if p.opts.MaxSensors == 0 { // equal noise is of all sensors
 		r.Simulated, err = p.compare(m, sensors, s.u, 1/peak, budget)
 	}
 	if err != nil {
@@ -128,8 +124,8 @@ func (p *problem) affordable() (budget, error) {
 	if blocks < roundBlocks*mostRounds+b.blocks() {
 		b.trials, b.probes = 2, 4
 	}
-	heard := block*b.blocks() + levelWork*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
-	b.again = min(mostAgain, int(againWork/heard))
+	seconds := block*b.blocks() + levelWork*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
+	b.again = min(mostAgain, int(againWork/seconds))
 	b.rounds = min(mostRounds, int((blocks-b.blocks())/roundBlocks))
 	if b.rounds < leastRounds {
 		return b, fmt.Errorf("%w: about %.0f seconds of one processor", ErrWork, block*(roundBlocks*leastRounds+otherBlocks+b.blocks()))
@@ -157,9 +153,6 @@ func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {
 		if sizes[component[i]] == 1 {
 			s.most[k] = equal
 		}
-	}
-	if p.opts.Candidates != nil {
-		s.keep(p.opts.Candidates)
 	}
 	return s
 }
@@ -203,8 +196,8 @@ func (s *search) run(rounds int) int {
 // settle estimates energies and constraints at the last u anew, and scales u by the edges that
 // look worst.
 func (s *search) settle() {
-	for k := range settled {
-		s.hear(s.u)
+	for k := range settleBlocks {
+		s.project(s.u)
 		s.addConstraints(s.constraints, 1/float64(k+1))
 		s.addEnergies(s.energies, s.drawRivals(), 1/float64(k+1))
 	}
@@ -214,10 +207,10 @@ func (s *search) settle() {
 // look estimates energies and constraints at u, of which a share f is to be new, scales u, and
 // returns the rivals drawn last and the dual point.
 func (s *search) look(f, sharpness float64) (drawn [][]int, y []float64) {
-	for k := range hearings {
+	for k := range projections {
 		drawn = s.drawRivals()
-		part := f / (hearings - float64(hearings-1-k)*f) // so that all hearings count alike
-		s.hear(s.u)
+		part := f / (projections - float64(projections-1-k)*f) // so that all projections count alike
+		s.project(s.u)
 		s.addConstraints(s.constraints, part)
 		s.addEnergies(s.energies, drawn, part)
 	}
@@ -260,7 +253,7 @@ func (s *search) prune(price []float64) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share[b], share[a]) })
 	keep := len(order)
-	for keep > 1 && share[order[keep-1]] < unheard*total/float64(len(order)) {
+	for keep > 1 && share[order[keep-1]] < silentShare*total/float64(len(order)) {
 		keep--
 	}
 	if k := s.p.opts.MaxSensors; k > 0 {
@@ -272,30 +265,7 @@ func (s *search) prune(price []float64) {
 // normalise scales u so that the largest constraint is about 1: of the edges whose
 // constraints look largest, it is computed exactly.
 func (s *search) normalise(most int) {
-	var order []int
-	for range min(most, len(s.edges)) {
-		next := -1
-		for j, v := range s.constraints {
-			if (next < 0 || v > s.constraints[next]) && !slices.Contains(order, j) {
-				next = j
-			}
-		}
-		order = append(order, next)
-	}
-	n, k := s.p.model.Graph.Order(), len(order)
-	in, out := make([]float64, n*k), make([]float64, n*k)
-	for c, j := range order {
-		in[int(s.edges[j].u)*k+c], in[int(s.edges[j].v)*k+c] = 1, -1
-	}
-	linop.MulBlockTo(s.m, out, false, in, k)
-	peak := 0.0
-	for c, j := range order {
-		sum := 0.0
-		for t, i := range s.sensors {
-			sum += s.u[t] * out[i*k+c] * out[i*k+c]
-		}
-		peak = max(peak, s.edges[j].scale*sum)
-	}
+	peak := slices.Max(s.p.edgeSquares(s.m, s.sensors, s.u, s.edges, largest(s.constraints, most)))
 	if peak > 0 {
 		floats.Scale(1/peak, s.u)
 		floats.Scale(1/peak, s.constraints)
