@@ -34,7 +34,7 @@ func (d *Diffusion) padded(c int) int {
 // an application allocates nothing.
 type workspace struct {
 	x, y, t0, t1 []float64
-	lent         [4]*linop.Block // of these vectors
+	blocks       [4]*linop.Block // of these vectors
 	loop         rowLoop
 	// The loops that rowLoop has.
 	gather, scatter, begin, round func(lo, hi int)
@@ -48,26 +48,26 @@ var workspaces = sync.Pool{New: func() any {
 
 func newWorkspace(size int, copies bool) *workspace {
 	w := workspaces.Get().(*workspace)
-	w.t0, w.t1 = w.borrow(0, size), w.borrow(1, size)
+	w.t0, w.t1 = w.memory(0, size), w.memory(1, size)
 	if copies {
-		w.x, w.y = w.borrow(2, size), w.borrow(3, size)
+		w.x, w.y = w.memory(2, size), w.memory(3, size)
 	}
 	return w
 }
 
-func (w *workspace) borrow(i, size int) []float64 {
-	w.lent[i] = linop.Borrow(size)
-	return w.lent[i].V
+func (w *workspace) memory(i, size int) []float64 {
+	w.blocks[i] = linop.GetBlock(size)
+	return w.blocks[i].V
 }
 
 // release gives the workspace back.
 func (w *workspace) release() {
-	for _, b := range w.lent {
+	for _, b := range w.blocks {
 		if b != nil {
-			b.Back()
+			b.Put()
 		}
 	}
-	w.x, w.y, w.t0, w.t1, w.lent, w.loop = nil, nil, nil, nil, [4]*linop.Block{}, rowLoop{}
+	w.x, w.y, w.t0, w.t1, w.blocks, w.loop = nil, nil, nil, nil, [4]*linop.Block{}, rowLoop{}
 	workspaces.Put(w)
 }
 

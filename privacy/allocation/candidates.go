@@ -4,6 +4,7 @@ package allocation
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -102,4 +103,83 @@ func squares(m linop.Operator, x []float64, n int) []float64 {
 		out[i] = floats.Dot(y[i*probes:(i+1)*probes], y[i*probes:(i+1)*probes])
 	}
 	return out
+}
+
+// read chooses the candidates among the sensors and reads their rows of M.
+func (p *problem) read(diffusion Diffusion, sensors []int) error {
+	p.index = p.chooseCandidates(diffusion, sensors)
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	pick := make([]int, len(p.index))
+	for k, i := range p.index {
+		pick[k] = sensors[i]
+	}
+	var err error
+	block := blockRows * p.column()
+	if p.rows, err = newRows(p.ctx, diffusion, pick, func() bool {
+		p.work += block
+		return p.limit > 0 && p.work > p.limit/2
+	}, p.opts.Progress); err != nil {
+		return err
+	}
+	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
+	if err := p.addWorlds(); err != nil {
+		return err
+	}
+	p.value = make([]float64, len(p.rows.edges))
+	if err := p.setCap(diffusion.Err()); err != nil {
+		return err
+	}
+	return p.ctx.Err()
+}
+
+// addWorlds reads the same candidates under the other operators, and repeats the edges
+// for each.
+func (p *problem) addWorlds() error {
+	own := p.rows.edges
+	for k, d := range p.opts.Worlds {
+		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
+			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
+		}
+		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
+		if err != nil {
+			return err
+		}
+		p.rows.worlds = append(p.rows.worlds, other)
+		for _, e := range own {
+			e.world = int32(k + 1)
+			p.rows.edges = append(p.rows.edges, e)
+		}
+	}
+	return nil
+}
+
+// numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
+// is 1.
+const numericalError = 1e-3
+
+// setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
+// equal weight or, if larger, the weight at which √u_max times the error of M and of its
+// certificate is numericalError. It binds where the differences of M_s· across edges are
+// below that error. A sensor in a component of its own has no edge that bounds its weight,
+// and gets that of equal allocation.
+func (p *problem) setCap(norm float64) error {
+	worst := p.rows.largestSquares()
+	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
+	if math.IsInf(uniform, 1) {
+		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
+	}
+	n := float64(p.rows.n)
+	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
+	most := max(uniform, numericalError*numericalError/(e*e))
+	component, sizes := p.model.Graph.Components()
+	p.cap = make([]float64, p.rows.k)
+	for s, w := range worst {
+		p.cap[s] = min(1/w, most)
+		if sizes[component[p.rows.pick[s]]] == 1 {
+			p.cap[s] = uniform
+		}
+	}
+	return nil
 }

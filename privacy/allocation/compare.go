@@ -12,35 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// Simulated compares an allocation with equal noise by simulated releases of a source of
-// amplitude 1, the same for both, with every node as a hypothesis. The norms of the columns
-// of M are estimates, which errs towards less accuracy where it is high.
-type Simulated struct {
-	Trials int `json:"trials"`
-	// share in which the likeliest community is the true one; the node, where there is one community
-	Right     float64 `json:"right"`
-	Equal     float64 `json:"rightUniform"` // under equal noise
-	Loss      float64 `json:"logLoss"`      // mean −log of the probability of the truth, in nats
-	EqualLoss float64 `json:"logLossUniform"`
-}
-
-// Possible reports whether a simulation can give this.
-func (s *Simulated) Possible() bool {
-	share := func(v float64) bool { return v >= 0 && v <= 1 }
-	return s.Trials > 0 && share(s.Right) && share(s.Equal) && s.Loss >= 0 && s.EqualLoss >= 0
-}
-
-// NoGain is an [ErrNothing] with the simulation that says so: of an allocation that was found, and of
-// equal noise.
-type NoGain struct{ Simulated Simulated }
-
-func (e *NoGain) Error() string {
-	return ErrNothing.Error() + ": in a simulation the allocation that was found was no better than equal noise"
-}
-
-// Unwrap returns [ErrNothing].
-func (e *NoGain) Unwrap() error { return ErrNothing }
-
 // clearErrors is the number of standard errors by which an allocation has to lose less than equal noise
 // to be taken at the first comparison.
 const clearErrors = 2
@@ -224,3 +195,12 @@ func (c *comparison) trial(readings, half []float64, k, source int) (loss, right
 	}
 	return -math.Log(certainty*weight[truth] + (1-certainty)*share), right
 }
+
+// budget says how long to search.
+type budget struct {
+	rounds, trials, probes int // the last two in blocks
+	again                  int // times as many of these has a second comparison with equal noise; below 2: there is none
+}
+
+// blocks is what the simulation of two allocations takes.
+func (b budget) blocks() float64 { return float64(3*b.trials + 2*b.probes) }

@@ -41,10 +41,6 @@ type energy struct {
 	in, out []float64 // blocks of width columns
 }
 
-// width is the number of columns of a block: random vectors that an estimate is made of. Its
-// relative standard error is √(2/width).
-const width = 16
-
 // half is the number of columns for each of two estimates that share a product.
 const half = width / 2
 
@@ -151,20 +147,6 @@ func (s *energy) findOdds() {
 			elsewhere = 1
 		}
 		s.odds[i] = math.Log(max(1, elsewhere*float64(n)/alike))
-	}
-}
-
-// center subtracts from every column of a row-major block its mean.
-func center(x []float64, columns int) {
-	mean := make([]float64, columns)
-	n := float64(len(x) / columns)
-	for at := 0; at < len(x); at += columns {
-		for k, v := range x[at : at+columns] {
-			mean[k] += v / n
-		}
-	}
-	for at := 0; at < len(x); at += columns {
-		floats.Sub(x[at:at+columns], mean)
 	}
 }
 

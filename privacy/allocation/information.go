@@ -34,31 +34,6 @@ const (
 	perLevel    = 20      // multiplications that take as long as a level of the amplitude at a node
 )
 
-// size bounds a simulation and the search by it.
-type size struct {
-	hypotheses               int // nodes in the sample
-	minReleases, maxReleases int // trials, fewer where a trial takes more than maxProducts/maxReleases
-	ascents                  int // steps of the search
-	levels                   int // of the amplitude, at which the posterior is summed
-}
-
-var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascents: 24, levels: 16}
-
-// sampleNodes returns at most most nodes, from every community in proportion to its order.
-func (p *problem) sampleNodes(most int) []int {
-	order := make([]int, len(p.labels))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
-	m := min(len(order), most)
-	nodes := make([]int, m)
-	for k := range nodes {
-		nodes[k] = order[k*len(order)/m]
-	}
-	return nodes
-}
-
 func (p *problem) newChannel() *channel {
 	nodes := p.sampleNodes(p.size.hypotheses)
 	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
@@ -160,72 +135,6 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 	integrate(post, mean, half, c.prior, c.p.size.levels)
 }
 
-// integrate is posterior given yᵀz_i in mean, with the amplitude summed over so many levels.
-func integrate(post, mean, half, prior []float64, levels int) {
-	top := math.Inf(-1)
-	for i, t := range mean {
-		peak, lo, hi := support(t, 2*half[i])
-		// The largest exponent is subtracted, so that no exponent overflows.
-		most := peak*t - peak*peak*half[i]
-		var sum, first float64
-		for q := range levels {
-			a := lo + (hi-lo)*(float64(q)+.5)/float64(levels)
-			e := math.Exp(a*t - a*a*half[i] - most)
-			sum += e
-			first += a * e
-		}
-		mean[i] = first / sum
-		post[i] = most + math.Log(sum*(hi-lo)*prior[i])
-		top = max(top, post[i])
-	}
-	var sum float64
-	for i, v := range post {
-		post[i] = math.Exp(v - top)
-		sum += post[i]
-	}
-	for i := range post {
-		post[i] /= sum
-	}
-}
-
-// support returns where exp(at − a²n/2) has its maximum in [0, 1], and an interval
-// that holds all but 1e-6 of its integral: six standard deviations 1/√n to each
-// side, or 14 decay lengths from an end of [0, 1] where the maximum is there with a slope.
-// So the midpoint rule resolves it however narrow it is.
-func support(t, n float64) (peak, lo, hi float64) {
-	width := 1.0
-	switch {
-	case n > 0:
-		peak = min(1, max(0, t/n))
-		width = min(1, 6/math.Sqrt(n))
-	case t > 0:
-		peak = 1
-	}
-	if slope := math.Abs(t - n*peak); slope*width > 14 {
-		width = 14 / slope
-	}
-	return peak, max(0, peak-width), min(1, peak+width)
-}
-
-// cumulative is a distribution to draw from.
-type cumulative []float64
-
-func cumulate(p []float64) cumulative {
-	c := make(cumulative, len(p))
-	sum := 0.0
-	for i, v := range p {
-		sum += v
-		c[i] = sum
-	}
-	return c
-}
-
-// at returns the quantile q.
-func (c cumulative) at(q float64) int {
-	i, _ := slices.BinarySearch(c, q*c[len(c)-1])
-	return min(i, len(c)-1)
-}
-
 // directionGap is the relative gap of a programme whose solution is only a search direction.
 const directionGap = .01
 
@@ -321,16 +230,6 @@ func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) []f
 	return u
 }
 
-// equalWeights returns the largest feasible equal weights, each at most h_s.
-func (p *problem) equalWeights(h []float64) []float64 {
-	u := ones(len(h))
-	peak := p.rows.constraints(p.value, u)
-	for s := range u {
-		u[s] = min(h[s], 1/peak)
-	}
-	return u
-}
-
 // lineSearch halves the step from u towards v and returns the best point that lowers the
 // loss by minGain, or nil.
 func (p *problem) lineSearch(c *channel, u, v []float64, loss float64) []float64 {
@@ -356,5 +255,18 @@ func (p *problem) lineSearch(c *channel, u, v []float64, loss float64) []float64
 func blend(f float64, u, v []float64) {
 	for s := range u {
 		u[s] = (1-f)*u[s] + f*v[s]
+	}
+}
+
+// sample makes some nodes the hypotheses.
+func (c *channel) sample(nodes []int) {
+	var total float64
+	c.nodes = nodes
+	for _, i := range nodes {
+		c.labels, c.prior = append(c.labels, c.p.labels[i]), append(c.prior, c.p.prior[i])
+		total += c.p.prior[i]
+	}
+	for k := range c.prior {
+		c.prior[k] /= total
 	}
 }

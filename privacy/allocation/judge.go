@@ -84,11 +84,6 @@ func (s *Sketch) Simulate(trials int) error {
 	return nil
 }
 
-// standardError is that of a mean of n values with a mean square.
-func standardError(mean, square, n float64) float64 {
-	return math.Sqrt(max(0, square-mean*mean) / n)
-}
-
 func (m *tally) add(o tally) {
 	m.accuracy += o.accuracy
 	m.accuracySquare += o.accuracySquare
@@ -212,4 +207,18 @@ func (j *judgement) distance(source int, post []float64) float64 {
 		return 0
 	}
 	return sum / share
+}
+
+// Sketch says roughly what the noise of one operator is worth, so that operators can be
+// compared: means over simulated releases of one source among a sample of the nodes.
+type Sketch struct {
+	Accuracy float64 // probability that the likeliest community is the true one
+	Loss     float64 // −log of the probability of the true community, in nats
+	Distance float64 // of the posterior from the source, within its component; 0 without [Options].Distances
+
+	AccuracyError, DistanceError float64 // standard errors
+
+	Sensitivity float64 // for α, of equal noise at all sensors, roughly; 0 where that is not simulated
+
+	judged *judgement
 }

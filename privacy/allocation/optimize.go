@@ -6,24 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 )
-
-// optimize allocates noise for the sensors.
-func (p *problem) optimize(diffusion Diffusion, sensors []int) (*Result, error) {
-	if p.objective == Energy {
-		return p.optimizeEnergy(diffusion, sensors)
-	}
-	if err := p.read(diffusion, sensors); err != nil {
-		return nil, err
-	}
-	u, err := p.solveWithLimits()
-	if err != nil {
-		return nil, err
-	}
-	return p.result(u)
-}
 
 // solve maximises the objective over u ≤ h.
 func (p *problem) solve(h []float64) ([]float64, error) {
@@ -40,16 +23,6 @@ func (p *problem) solveWithLimits() ([]float64, error) {
 		u, err = p.dropSensors(u, k)
 	}
 	return u, err
-}
-
-func reporting(u []float64) int {
-	n := 0
-	for _, v := range u {
-		if v > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // dropSensors drops the sensors with the least u_s/h_s, half of the surplus at a time,
@@ -76,13 +49,6 @@ func (p *problem) dropSensors(u []float64, k int) (_ []float64, err error) {
 	return u, nil
 }
 
-// normalise scales u so that the largest constraint is 1.
-func (p *problem) normalise(u []float64) {
-	if peak := p.rows.constraints(p.value, u); peak > 0 {
-		floats.Scale(1/peak, u)
-	}
-}
-
 // result scales u so that the largest constraint is 1, and describes it.
 func (p *problem) result(u []float64) (*Result, error) {
 	if err := p.ctx.Err(); err != nil {
@@ -97,12 +63,4 @@ func (p *problem) result(u []float64) (*Result, error) {
 		r.Weights[p.index[k]] = v / peak
 	}
 	return r, nil
-}
-
-// sensors returns the number of sensors of the model.
-func (p *problem) sensors() int {
-	if p.model.Sensors == nil {
-		return p.model.Graph.Order()
-	}
-	return len(p.model.Sensors)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -81,56 +82,6 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	return p, sensors, nil
 }
 
-// read chooses the candidates among the sensors and reads their rows of M.
-func (p *problem) read(diffusion Diffusion, sensors []int) error {
-	p.index = p.chooseCandidates(diffusion, sensors)
-	if err := p.ctx.Err(); err != nil {
-		return err
-	}
-	pick := make([]int, len(p.index))
-	for k, i := range p.index {
-		pick[k] = sensors[i]
-	}
-	var err error
-	block := blockRows * p.column()
-	if p.rows, err = newRows(p.ctx, diffusion, pick, func() bool {
-		p.work += block
-		return p.limit > 0 && p.work > p.limit/2
-	}, p.opts.Progress); err != nil {
-		return err
-	}
-	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
-	if err := p.addWorlds(); err != nil {
-		return err
-	}
-	p.value = make([]float64, len(p.rows.edges))
-	if err := p.setCap(diffusion.Err()); err != nil {
-		return err
-	}
-	return p.ctx.Err()
-}
-
-// addWorlds reads the same candidates under the other operators, and repeats the edges
-// for each.
-func (p *problem) addWorlds() error {
-	own := p.rows.edges
-	for k, d := range p.opts.Worlds {
-		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
-			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
-		}
-		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
-		if err != nil {
-			return err
-		}
-		p.rows.worlds = append(p.rows.worlds, other)
-		for _, e := range own {
-			e.world = int32(k + 1)
-			p.rows.edges = append(p.rows.edges, e)
-		}
-	}
-	return nil
-}
-
 func (p *problem) setPrior(n int) {
 	p.prior = make([]float64, n)
 	var total float64
@@ -164,38 +115,6 @@ func (p *problem) setLabels(labels []int) (err error) {
 	return nil
 }
 
-// RowsLimit is the order up to which rows of M are read: those of most sensors fit.
-const RowsLimit = 10_000
-
-// numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
-// is 1.
-const numericalError = 1e-3
-
-// setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
-// equal weight or, if larger, the weight at which √u_max times the error of M and of its
-// certificate is numericalError. It binds where the differences of M_s· across edges are
-// below that error. A sensor in a component of its own has no edge that bounds its weight,
-// and gets that of equal allocation.
-func (p *problem) setCap(norm float64) error {
-	worst := p.rows.largestSquares()
-	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
-	if math.IsInf(uniform, 1) {
-		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
-	}
-	n := float64(p.rows.n)
-	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
-	most := max(uniform, numericalError*numericalError/(e*e))
-	component, sizes := p.model.Graph.Components()
-	p.cap = make([]float64, p.rows.k)
-	for s, w := range worst {
-		p.cap[s] = min(1/w, most)
-		if sizes[component[p.rows.pick[s]]] == 1 {
-			p.cap[s] = uniform
-		}
-	}
-	return nil
-}
-
 func ones(n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -220,4 +139,58 @@ func (p *problem) column() float64 {
 		return perMultiplication * n * n / 2 // in a block
 	}
 	return cost.Column
+}
+
+// groups numbers the labels 0, 1, … by first node and returns their count.
+func groups(labels []int, n int) ([]int, int, error) {
+	if len(labels) != n {
+		return nil, 0, fmt.Errorf("allocation: %d community labels for %d nodes", len(labels), n)
+	}
+	number := make(map[int]int)
+	out := make([]int, n)
+	for i, l := range labels {
+		if l < 0 {
+			return nil, 0, fmt.Errorf("allocation: community of node %d is %d, want a number ≥ 0", i, l)
+		}
+		k, ok := number[l]
+		if !ok {
+			k = len(number)
+			number[l] = k
+		}
+		out[i] = k
+	}
+	return out, len(number), nil
+}
+
+// sensors returns the number of sensors of the model.
+func (p *problem) sensors() int {
+	if p.model.Sensors == nil {
+		return p.model.Graph.Order()
+	}
+	return len(p.model.Sensors)
+}
+
+func reporting(u []float64) int {
+	n := 0
+	for _, v := range u {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// sampleNodes returns at most most nodes, from every community in proportion to its order.
+func (p *problem) sampleNodes(most int) []int {
+	order := make([]int, len(p.labels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
+	m := min(len(order), most)
+	nodes := make([]int, m)
+	for k := range nodes {
+		nodes[k] = order[k*len(order)/m]
+	}
+	return nodes
 }

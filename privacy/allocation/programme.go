@@ -253,3 +253,20 @@ func (g *programme) cutEdges(value []float64) int {
 	}
 	return added
 }
+
+// equalWeights returns the largest feasible equal weights, each at most h_s.
+func (p *problem) equalWeights(h []float64) []float64 {
+	u := ones(len(h))
+	peak := p.rows.constraints(p.value, u)
+	for s := range u {
+		u[s] = min(h[s], 1/peak)
+	}
+	return u
+}
+
+// normalise scales u so that the largest constraint is 1.
+func (p *problem) normalise(u []float64) {
+	if peak := p.rows.constraints(p.value, u); peak > 0 {
+		floats.Scale(1/peak, u)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -169,4 +171,12 @@ func parts(n int) [][2]int {
 		p = append(p, [2]int{at, min(at+size, n)})
 	}
 	return p
+}
+
+// axpy sets y ← a·x + y; no x counts as 0.
+func axpy(a float64, x, y []float64) {
+	if a == 0 || x == nil {
+		return
+	}
+	floats.AddScaled(y, a, x)
 }

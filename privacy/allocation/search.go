@@ -4,7 +4,6 @@ package allocation
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,11 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/expm"
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
-
-// ErrWork says that an allocation without rows of M would take minutes.
-var ErrWork = errors.New("allocation: the search would take too long")
 
 // Bounds of the search for [Energy]. Work is in seconds of one core, by [expm.Estimate], so
 // that the result does not depend on the machine.
@@ -43,15 +38,6 @@ const (
 	peakEdges    = 4      // whose constraints are computed exactly in a round
 	coarseness   = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
 )
-
-// each calls f(0) … f(n−1), each once, for work of so many values each.
-func each(n, width int, f func(i int)) {
-	parallel.Rows(n, width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(i)
-		}
-	})
-}
 
 // search is a multiplicative search for the least F among the u that satisfy the
 // constraints. Each round prices every sensor by the edges that are nearly violated, and
@@ -100,12 +86,6 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	return r, nil
 }
 
-// budget says how long to search.
-type budget struct {
-	rounds, trials, probes int // the last two in blocks
-	again                  int // times as many of these has a second comparison with equal noise; below 2: there is none
-}
-
 // coarse returns an operator that is accurate enough to search with; peak is the largest constraint of unit weights.
 func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau,
@@ -137,9 +117,6 @@ func (p *problem) affordable() (budget, error) {
 func (p *problem) block() float64 {
 	return width * (p.column() + 4e-9*float64(p.model.Graph.Order()+2*p.model.Graph.Size()))
 }
-
-// blocks is what the simulation of two allocations takes.
-func (b budget) blocks() float64 { return float64(3*b.trials + 2*b.probes) }
 
 // newSearch starts from equal weights.
 func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {

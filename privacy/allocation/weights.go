@@ -3,31 +3,9 @@
 package allocation
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
-
-// groups numbers the labels 0, 1, … by first node and returns their count.
-func groups(labels []int, n int) ([]int, int, error) {
-	if len(labels) != n {
-		return nil, 0, fmt.Errorf("allocation: %d community labels for %d nodes", len(labels), n)
-	}
-	number := make(map[int]int)
-	out := make([]int, n)
-	for i, l := range labels {
-		if l < 0 {
-			return nil, 0, fmt.Errorf("allocation: community of node %d is %d, want a number ≥ 0", i, l)
-		}
-		k, ok := number[l]
-		if !ok {
-			k = len(number)
-			number[l] = k
-		}
-		out[i] = k
-	}
-	return out, len(number), nil
-}
 
 // means returns mean_a M_s· of every community a, a row for each; communities
 // without probability are left out. With a prior the mean is weighted by it.

@@ -4,7 +4,6 @@ package sensitivity
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync"
 
@@ -104,19 +103,6 @@ func maximum(values []float64) (most float64) {
 	return most
 }
 
-// count returns how many items are accepted; work is that of one, as in [parallel.Rows].
-func count(items []int32, work int, accept func(int32) bool) int {
-	sum := make([]float64, 1)
-	parallel.Sum(len(items), work, sum, func(lo, hi int, sum []float64) {
-		for _, i := range items[lo:hi] {
-			if accept(i) {
-				sum[0]++
-			}
-		}
-	})
-	return int(sum[0])
-}
-
 type scored struct {
 	i int32
 	v float64
@@ -178,52 +164,10 @@ func (l *leaders) cut() {
 	}
 }
 
-// addDifferences adds to squares_i, for the edges in pick, ‖Y_u − Y_v‖₂² of k row-major
-// columns.
-func (p *problem) addDifferences(squares []float64, pick []int32, y []float64, k int) {
-	parallel.Rows(len(pick), 2*k, func(lo, hi int) {
-		for _, i := range pick[lo:hi] {
-			squares[i] += difference(y, k, p.edges.at(i))
-		}
-	})
-}
-
-// scaleRows multiplies row t of k columns by √u_t.
-func (o *operator) scaleRows(x []float64, k int) {
-	parallel.Rows(o.n, k, func(lo, hi int) {
-		for t := lo; t < hi; t++ {
-			w := math.Sqrt(o.peak)
-			if o.u != nil {
-				w = math.Sqrt(o.u[t])
-			}
-			for j := range k {
-				x[t*k+j] *= w
-			}
-		}
-	})
-}
-
-// norms returns ‖diag(√u)y_j‖₂ for each of k columns.
-func (o *operator) norms(y []float64, k int) []float64 {
-	sum := make([]float64, k)
-	parallel.Sum(o.n, k, sum, func(lo, hi int, sum []float64) {
-		for t := lo; t < hi; t++ {
-			w := o.peak
-			if o.u != nil {
-				w = o.u[t]
-			}
-			for j, v := range y[t*k : (t+1)*k] {
-				sum[j] += w * (v * v)
-			}
-		}
-	})
-	for j, v := range sum {
-		sum[j] = math.Sqrt(v)
-	}
-	return sum
-}
-
 // setZero sets all values to 0.
 func setZero(x []float64) {
 	parallel.Rows(len(x), 1, func(lo, hi int) { clear(x[lo:hi]) })
 }
+
+// boundWork is the work of the O(1) bounds of an edge, in values that a loop reads.
+const boundWork = 64

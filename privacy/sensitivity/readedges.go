@@ -10,7 +10,7 @@ import (
 )
 
 // Limits of reading: what it may take, in products, of which the screen takes about so many, and
-// the edges that are read between two looks at the target.
+// the edges that are read with one target.
 const (
 	readProducts = 256
 	readBatch    = 1 << 14

@@ -73,7 +73,7 @@ var fast = []mutation{
 		},
 	}, "TestOneSensorOfMany"},
 	{
-		"private vectors are lent on",
+		"private vectors stay in memory that others get",
 		[]change{{"expm/private.go", "clear(v) // the memory goes to others", "_ = v"}},
 		"TestPrivateMemoryIsCleared",
 	},
