@@ -34,7 +34,6 @@ var circular = map[string]int{
 	"laplacian":           6,
 	"paper":               10,
 	"privacy":             12,
-	"privacy/allocation":  14,
 	"privacy/audit":       2,
 	"privacy/limit":       3,
 	"recovery":            8,

@@ -12,7 +12,7 @@ import (
 
 // Block is memory for a block of vectors, from [GetBlock].
 type Block struct {
-	V    []float64
+	V   []float64
 	put time.Time // when it was put back
 }
 
