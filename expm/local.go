@@ -343,3 +343,9 @@ func resize(v []float64, size int) []float64 {
 	}
 	return v[:size]
 }
+
+// off bounds the error of the polynomial of a degree relative to the vector that it is applied to.
+// The rounding error is that of [chebyshev], with the gamma of the ball.
+func (b *balls) off(p *ball, degree int) float64 {
+	return b.dropped[degree] + 7*p.gamma()*b.spread + float64(degree+66)*unit
+}

@@ -68,9 +68,3 @@ func (b *balls) normal(p *ball, j int) (off float64) {
 	length := math.Sqrt(square) * (1 + float64(len(between)+8)*unit)
 	return (b.off(p, first)*b.peak*b.peak + (b.off(p, second)+4*unit)*length) * (1 + 1e-9)
 }
-
-// off bounds the error of the polynomial of a degree relative to the vector that it is applied to.
-// The rounding error is that of [chebyshev], with the gamma of the ball.
-func (b *balls) off(p *ball, degree int) float64 {
-	return b.dropped[degree] + 7*p.gamma()*b.spread + float64(degree+66)*unit
-}

@@ -391,3 +391,20 @@ func (a *game) keep() {
 		}
 	}
 }
+
+// rounding is charged on a bound: sums of at most 2²⁰ numbers in [0, 1] that add up to
+// at most 2, each with a relative error below 2⁻⁴⁰.
+const rounding = 1e-9
+
+// Accuracy returns an upper bound, in (0, 1], on the probability that an answer names
+// the community of the source, where the answer comes from any mechanism with the
+// guarantee, followed by anything. It is deterministic.
+//
+// Proof: docs/proofs/limit.md.
+func (q *Question) Accuracy(ctx context.Context, h Guarantee) (float64, error) {
+	if len(q.stars) == 0 {
+		return 1, ctx.Err()
+	}
+	best, err := newGame(q, h).play(ctx)
+	return min(1, best+rounding), err
+}
