@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// energy is the objective of large graphs. A source at node i is told from one in a rival
+// energy is the objective of large graphs. A source at node i is distinguished from one in a rival
 // community b by the energy
 //
 //	E_ib = Σ_s u_s (M_si − mean_b M_s·)²/r²
@@ -116,7 +116,7 @@ func (s *energy) drawRivals() [][]int {
 	return drawn
 }
 
-// findOdds estimates K_i: the nodes elsewhere, in units of those that are hard to tell from
+// findOdds estimates K_i: the nodes elsewhere, in units of those that are hard to distinguish from
 // i. Of the latter there are Σ_j G_ij²/G_ii², where G is the Gram matrix of the centred
 // columns of M.
 func (s *energy) findOdds() {

@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// A draft without rows tells what equal noise does not, no more than the allocation that is drafted with
+// A draft without rows is right more often than equal noise, and no more often than the allocation that is drafted with
 // all of its rounds, and the same at any number of workers.
 func TestDraftOfEnergy(t *testing.T) {
 	m, d, labels, _ := blocks(t, 400, 4, laplacian.Combinatorial, 1)
@@ -51,7 +51,7 @@ func TestDraftOfEnergy(t *testing.T) {
 	few := opts
 	few.MaxSensors = 3
 	if s, err := draft(d, few); err != nil || !(s.Accuracy < rough.Accuracy) {
-		t.Errorf("three sensors tell %v, all %v; %v", s.Accuracy, rough.Accuracy, err)
+		t.Errorf("three sensors are right in %v, all %v; %v", s.Accuracy, rough.Accuracy, err)
 	}
 	if _, err := draft(silent{d}, opts); !errors.Is(err, ErrNothing) {
 		t.Errorf("sensors that read nothing: %v", err)

@@ -101,7 +101,7 @@ func probesFor(n int) int {
 }
 
 // sensorPeaks returns max (α/ℓ)² (M_si − M_sj)² over the edges for each sensor. One that no
-// edge reaches, as far as products tell, has the largest of all: a plan charges it so.
+// edge reaches, as far as products show, has the largest of all: a plan charges it so.
 func (p *problem) sensorPeaks(m Diffusion, sensors []int) []float64 {
 	n := p.model.Graph.Order()
 	edges := edgesOf(p.model.Graph, p.model.Alpha)

@@ -170,7 +170,7 @@ func (s *search) run(rounds int) int {
 	return rounds
 }
 
-// settle estimates energies and constraints at the last u anew, and scales u by the edges that
+// settle estimates energies and constraints at the last u again, and scales u by the edges that
 // look worst.
 func (s *search) settle() {
 	for k := range settleBlocks {

@@ -19,7 +19,7 @@ import (
 type game struct {
 	q             *Question
 	r             []float64   // the grid
-	steps         []int       // numbers of steps that are told apart; others are rounded up to one
+	steps         []int       // numbers of steps that are distinguished; others are rounded up to one
 	value, slope  [][]float64 // of h_k, by index of steps and point of the grid
 	stars         []contest
 	total         []float64 // of a node's weights
@@ -51,7 +51,7 @@ type group struct {
 }
 
 const (
-	maxKinds      = 48    // numbers of steps that are told apart
+	maxKinds      = 48    // numbers of steps that are distinguished
 	certain       = 0.999 // pairs that two hypotheses tell apart this well bound nothing
 	rateStart     = 6.0   // of the exponentiated gradient
 	maxRounds     = 80
@@ -89,7 +89,7 @@ func newGame(q *Question, h Guarantee) *game {
 }
 
 // kinds lists numbers of steps from 0, ever further apart, up to the farthest or the
-// one from which on everything is told apart.
+// one from which on everything is distinguished.
 func kinds(h Guarantee, r []float64, farthest int) []int {
 	list := []int{0}
 	for k := 0; k < farthest && len(list) < maxKinds; {

@@ -31,11 +31,11 @@ func TestThreshold(t *testing.T) {
 					what := fmt.Sprintf("%s %v weights %d, tolerance %v", name, kind, k, tolerance)
 					was := must[Bracket](t)(searchBound(background, m, weights,
 						Options{Seed: [32]byte{1}, Tolerance: tolerance}))
-					enough := was.Upper * (1 + 0x1p-30)
+					most := was.Upper * (1 + 0x1p-30)
 					width := max(1e-6, (was.Upper-was.Lower)/was.Upper)
-					opts := Options{Seed: [32]byte{2}, Tolerance: width, Threshold: enough}
+					opts := Options{Seed: [32]byte{2}, Tolerance: width, Threshold: most}
 					got := must[Bracket](t)(searchBound(background, m, weights, opts))
-					if got.Upper > enough || got.Upper < exact.Lower {
+					if got.Upper > most || got.Upper < exact.Lower {
 						t.Errorf("%s: [%v, %v] after [%v, %v], exact [%v, %v]", what, got.Lower, got.Upper, was.Lower, was.Upper,
 							exact.Lower, exact.Upper)
 					}

@@ -5,6 +5,7 @@ package sensitivity
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -18,7 +19,7 @@ type search struct {
 	upper      []float64
 	rest       []int32 // edges whose bound is above the target
 	lower      float64
-	resolution float64 // bounds below this cannot be told from rounding
+	resolution float64 // bounds below this may be rounding alone
 	edge       [2]int
 	failure    float64
 	diffusion  *expm.Diffusion // the last that was made
@@ -73,7 +74,7 @@ func (s *search) target() float64 {
 // dropClosed drops the edges whose bound has reached the target, and reports progress.
 func (s *search) dropClosed(stage string) {
 	t := s.target()
-	s.rest = filter(s.rest, func(i int32) bool { return s.upper[i] > t })
+	s.rest = slices.DeleteFunc(s.rest, func(i int32) bool { return !(s.upper[i] > t) })
 	s.opts.Progress(stage, int64(s.edges.len()-len(s.rest)), int64(s.edges.len()))
 	if s.opts.Report != nil { // a bracket reads all bounds
 		s.opts.Report(s.bracket())
