@@ -17,15 +17,6 @@ import (
 // relative standard error is √(2/width).
 const width = 16
 
-// each calls f(0) … f(n−1), each once, for work of so many values each.
-func each(n, width int, f func(i int)) {
-	parallel.Rows(n, width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(i)
-		}
-	})
-}
-
 // center subtracts from every column of a row-major block its mean.
 func center(x []float64, columns int) {
 	mean := make([]float64, columns)

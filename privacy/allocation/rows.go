@@ -159,3 +159,12 @@ func axpy(a float64, x, y []float64) {
 	}
 	floats.AddScaled(y, a, x)
 }
+
+// each calls f(0) … f(n−1), each once, for work of so many values each.
+func each(n, width int, f func(i int)) {
+	parallel.Rows(n, width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
