@@ -164,9 +164,9 @@ func (c *comparison) shared(root []float64) []float64 {
 	return dot
 }
 
-// certainty is the largest probability that the loss believes, beside the prior's: norms are
+// mostCertain is the largest probability that the loss believes, beside the prior's: norms are
 // estimates, and one trial must not outweigh all others.
-const certainty = .99
+const mostCertain = .99
 
 // trial returns the loss of column k of yᵀz_i, whose source is known, of naming the community or,
 // where there is one, the node; and 1 where that is the likeliest, else 0.
@@ -193,7 +193,7 @@ func (c *comparison) trial(readings, half []float64, k, source int) (loss, right
 	if floats.MaxIdx(weight) == truth {
 		right = 1
 	}
-	return -math.Log(certainty*weight[truth] + (1-certainty)*share), right
+	return -math.Log(mostCertain*weight[truth] + (1-mostCertain)*share), right
 }
 
 // budget says how long to search.

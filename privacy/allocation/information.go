@@ -141,11 +141,11 @@ const directionGap = .01
 // minGain is the least relative decrease of the loss for which a step is accepted.
 const minGain = 3e-4
 
-// negligible is the posterior probability below which a node is left out of the means;
-// tiny is the least probability in the loss of a trial, which bounds it.
+// leastPosterior is the posterior probability below which a node is left out of the means;
+// leastProbability is the least probability in the loss of a trial, which bounds it.
 const (
-	negligible = 1e-7
-	tiny       = 1e-300
+	leastPosterior   = 1e-7
+	leastProbability = 1e-300
 )
 
 // add counts one trial.
@@ -154,14 +154,14 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 	for i, v := range post {
 		weight[c.labels[i]] += v
 	}
-	o.loss -= math.Log(max(weight[truth], tiny))
-	if o.slope == nil || slices.Max(weight) > 1-negligible {
+	o.loss -= math.Log(max(weight[truth], leastProbability))
+	if o.slope == nil || slices.Max(weight) > 1-leastPosterior {
 		return
 	}
 	means := make([][]float64, c.p.count)
 	centre := make([]float64, len(o.slope))
 	for i, v := range post {
-		if v < negligible {
+		if v < leastPosterior {
 			continue
 		}
 		a := c.labels[i]

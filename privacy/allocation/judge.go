@@ -123,7 +123,7 @@ func (j *judgement) addTrial(m *tally, post, weight []float64, source int) {
 		weight[j.labels[i]] += post[i]
 	}
 	right, distance := floats.Max(weight), j.distance(source, post)
-	m.add(tally{right, right * right, -math.Log(max(weight[j.labels[source]], tiny)), distance, distance * distance})
+	m.add(tally{right, right * right, -math.Log(max(weight[j.labels[source]], leastProbability)), distance, distance * distance})
 }
 
 // centredGram returns the inner products of the rows of z less their mean.

@@ -123,11 +123,13 @@ func ones(n int) []float64 {
 	return x
 }
 
-// perMultiplication is about how many seconds a multiplication takes with its share of the memory.
-const perMultiplication = .5e-9
+// secondsPerMultiplication is about how many seconds a multiplication takes with its share of the memory.
+const secondsPerMultiplication = .5e-9
 
 // charge adds so many multiplications to the work. Work is counted where it is done one after the other alone.
-func (p *problem) charge(multiplications int) { p.work += perMultiplication * float64(multiplications) }
+func (p *problem) charge(multiplications int) {
+	p.work += secondsPerMultiplication * float64(multiplications)
+}
 
 // expired reports whether the search must stop.
 func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p.work >= p.limit }
@@ -136,7 +138,7 @@ func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p
 func (p *problem) column() float64 {
 	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
 	if n := float64(p.model.Graph.Order()); err != nil { // there are eigenpairs
-		return perMultiplication * n * n / 2 // in a block
+		return secondsPerMultiplication * n * n / 2 // in a block
 	}
 	return cost.Column
 }

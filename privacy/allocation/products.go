@@ -112,7 +112,7 @@ func (p *problem) sensorPeaks(m Diffusion, sensors []int) []float64 {
 			}
 		}
 	}
-	largest, least := slices.Max(peaks), unreached*(float64(n)*0x1p-52+m.Err())
+	largest, least := slices.Max(peaks), unreachedErrors*(float64(n)*0x1p-52+m.Err())
 	for s, v := range peaks {
 		if v <= least*least {
 			peaks[s] = largest
@@ -121,8 +121,8 @@ func (p *problem) sensorPeaks(m Diffusion, sensors []int) []float64 {
 	return peaks
 }
 
-// unreached is how many errors of a product a difference is up to which it counts as none.
-const unreached = 1024
+// unreachedErrors is how many errors of a product a difference is up to which it counts as none.
+const unreachedErrors = 1024
 
 // largest returns the places of the count largest values, largest first and equal ones in
 // order, in O(len(value)) where few are large.

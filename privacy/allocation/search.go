@@ -16,27 +16,27 @@ import (
 // Bounds of the search for [Energy]. Work is in seconds of one core, by [expm.Estimate], so
 // that the result does not depend on the machine.
 const (
-	searchWork   = 60.0
-	againWork    = 30.0 // of a second comparison with equal noise
-	mostAgain    = 4    // times the releases of the first
-	levelWork    = 1e-8 // of an amplitude at a node under which a release is judged
-	leastRounds  = 8
-	mostRounds   = 60
-	roundBlocks  = 3.25   // with M, of width columns, that a round takes
-	otherBlocks  = 24     // for equal weights, the odds and the result
-	projections  = 2      // blocks of a round for the constraints, whose errors matter most
-	freshness    = .35    // of an estimate that is blended into those of earlier rounds
-	bluntest     = 6      // of the prices: at first edges count by the sixth power of their constraint
-	sharpest     = 12     // at last by the twelfth
-	stride       = .4     // of the first rounds: the exponent of an update
-	settling     = 10     // rounds after which half of it is left
-	largestStep  = 4      // the factor by which a weight changes in a round
-	silentShare  = 1e-3   // share of the mean below which a sensor is made silent
-	pruned       = 2. / 3 // of the rounds after which sensors are made silent for the last time
-	averaged     = 5. / 6 // of the rounds after which weights are those of the result, in the mean
-	settleBlocks = 4      // blocks for the constraints of the result
-	peakEdges    = 4      // whose constraints are computed exactly in a round
-	coarseness   = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
+	searchSeconds   = 60.0
+	againSeconds    = 30.0 // of a second comparison with equal noise
+	mostAgain       = 4    // times the releases of the first
+	levelSeconds    = 1e-8 // of an amplitude at a node under which a release is judged
+	leastRounds     = 8
+	mostRounds      = 60
+	roundBlocks     = 3.25   // with M, of width columns, that a round takes
+	otherBlocks     = 24     // for equal weights, the odds and the result
+	projections     = 2      // blocks of a round for the constraints, whose errors matter most
+	newShare        = .35    // of an estimate that is blended into those of earlier rounds
+	firstPower      = 6      // of the prices: at first edges count by the sixth power of their constraint
+	lastPower       = 12     // at last by the twelfth
+	firstExponent   = .4     // of the first rounds: the exponent of an update
+	halvingRounds   = 10     // rounds after which half of it is left
+	mostFactor      = 4      // the factor by which a weight changes in a round
+	silentShare     = 1e-3   // share of the mean below which a sensor is made silent
+	lastSilencing   = 2. / 3 // of the rounds after which sensors are made silent for the last time
+	averagedFrom    = 5. / 6 // of the rounds after which weights are those of the result, in the mean
+	settleBlocks    = 4      // blocks for the constraints of the result
+	peakEdges       = 4      // whose constraints are computed exactly in a round
+	coarseTolerance = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
 )
 
 // search is a multiplicative search for the least F among the u that satisfy the
@@ -89,23 +89,23 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 // coarse returns an operator that is accurate enough to search with; peak is the largest constraint of unit weights.
 func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau,
-		expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
+		expm.Options{Method: expm.Chebyshev, Tolerance: coarseTolerance * min(1, math.Sqrt(peak))})
 	if err != nil {
 		return m
 	}
 	return d
 }
 
-// affordable returns how many rounds searchWork pays for.
+// affordable returns how many rounds searchSeconds pays for.
 func (p *problem) affordable() (budget, error) {
 	b := budget{rounds: mostRounds, trials: 4, probes: 8, again: mostAgain}
 	block := p.block()
-	blocks := searchWork/block - otherBlocks
+	blocks := searchSeconds/block - otherBlocks
 	if blocks < roundBlocks*mostRounds+b.blocks() {
 		b.trials, b.probes = 2, 4
 	}
-	seconds := block*b.blocks() + levelWork*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
-	b.again = min(mostAgain, int(againWork/seconds))
+	seconds := block*b.blocks() + levelSeconds*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
+	b.again = min(mostAgain, int(againSeconds/seconds))
 	b.rounds = min(mostRounds, int((blocks-b.blocks())/roundBlocks))
 	if b.rounds < leastRounds {
 		return b, fmt.Errorf("%w: about %.0f seconds of one processor", ErrWork, block*(roundBlocks*leastRounds+otherBlocks+b.blocks()))
@@ -155,13 +155,13 @@ func (s *search) run(rounds int) int {
 		}
 		s.p.work += round
 		done := float64(t) / float64(rounds)
-		drawn, y := s.look(max(freshness, 1/float64(t+1)), bluntest*math.Pow(sharpest/bluntest, done))
-		if done >= averaged {
+		drawn, y := s.look(max(newShare, 1/float64(t+1)), firstPower*math.Pow(lastPower/firstPower, done))
+		if done >= averagedFrom {
 			floats.Add(mean, s.u)
 		}
 		w, price := s.slopes(s.energies, drawn, y)
-		s.update(w, price, stride/(1+float64(t)/settling))
-		if t == rounds/2 || t == int(pruned*float64(rounds)) {
+		s.update(w, price, firstExponent/(1+float64(t)/halvingRounds))
+		if t == rounds/2 || t == int(lastSilencing*float64(rounds)) {
 			s.prune(price)
 		}
 	}
@@ -211,7 +211,7 @@ func (s *search) update(w, price []float64, exponent float64) {
 	for k, v := range price {
 		if v > 0 && s.u[k] > 0 {
 			f := math.Pow(w[k]/v*mean, exponent)
-			s.u[k] = min(s.most[k], s.u[k]*max(1./largestStep, min(largestStep, f)))
+			s.u[k] = min(s.most[k], s.u[k]*max(1./mostFactor, min(mostFactor, f)))
 		}
 	}
 	if now := floats.Dot(s.u, price); now > 0 {

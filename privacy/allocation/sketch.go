@@ -18,14 +18,14 @@ import (
 
 // Sizes of a sketch.
 const (
-	draftValues     = 1 << 21         // readings of the sensors that may report in a draft
-	manyEdges       = 2               // for each node: programmes are expensive there, and a draft reads a quarter
-	leastCandidates = 512             // of them
-	sketchValues    = 6 << 20         // readings that are held for equal noise
-	momentBytes     = 64 << 20        // of what sketches share
-	sketchGap       = .05             // of a draft's programmes
-	draftTime       = 8 * time.Second // of one core by estimate, for them and their trials
-	sketchNodes     = 400             // at which a source may be, where the memory holds them
+	draftValues      = 1 << 21         // readings of the sensors that may report in a draft
+	manyEdgesPerNode = 2               // for each node: programmes are expensive there, and a draft reads a quarter
+	leastCandidates  = 512             // of them
+	sketchValues     = 6 << 20         // readings that are held for equal noise
+	momentBytes      = 64 << 20        // of what sketches share
+	sketchGap        = .05             // of a draft's programmes
+	draftTime        = 8 * time.Second // of one core by estimate, for them and their trials
+	sketchNodes      = 400             // at which a source may be, where the memory holds them
 )
 
 // Draft allocates noise roughly, between the limits of the options, and simulates: for [Energy] in few
@@ -163,7 +163,7 @@ func draftCandidates(g *graph.Graph) int { return max(leastCandidates, draftRead
 
 // draftReadings is the number of readings of the sensors that may report in a [Draft].
 func draftReadings(g *graph.Graph) int {
-	if g.Size() > manyEdges*g.Order() {
+	if g.Size() > manyEdgesPerNode*g.Order() {
 		return draftValues / 4
 	}
 	return draftValues

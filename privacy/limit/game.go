@@ -52,13 +52,13 @@ type group struct {
 
 const (
 	maxKinds      = 48    // numbers of steps that are distinguished
-	certain       = 0.999 // pairs that two hypotheses tell apart this well bound nothing
+	mostCertain   = 0.999 // pairs that two hypotheses tell apart this well bound nothing
 	rateStart     = 6.0   // of the exponentiated gradient
 	maxRounds     = 80
-	patience      = 8 // rounds without gain
+	idleRounds    = 8 // rounds without leastGain
 	balanceRounds = 30
-	gain          = 3e-4
-	tiny          = 1e-300 // a weight that changes no other, and whose reciprocal is finite
+	leastGain     = 3e-4   // relative decrease of the bound in a round
+	leastWeight   = 1e-300 // a weight that changes no other, and whose reciprocal is finite
 )
 
 func newGame(q *Question, h Guarantee) *game {
@@ -95,8 +95,8 @@ func kinds(h Guarantee, r []float64, farthest int) []int {
 	for k := 0; k < farthest && len(list) < maxKinds; {
 		k = min(farthest, max(k+1, k+k/8))
 		list = append(list, k)
-		low := slices.IndexFunc(r, func(x float64) bool { return x >= 1-certain })
-		if value, _ := h.tangent(low, k); value >= certain {
+		low := slices.IndexFunc(r, func(x float64) bool { return x >= 1-mostCertain })
+		if value, _ := h.tangent(low, k); value >= mostCertain {
 			break
 		}
 	}
@@ -214,14 +214,14 @@ func (a *game) normalise() {
 // up is taken back, and a shorter one is tried.
 func (a *game) play(ctx context.Context) (float64, error) {
 	best, rate, since := a.start(), rateStart, 0
-	for round := 0; round < maxRounds && since < patience; round++ {
+	for round := 0; round < maxRounds && since < idleRounds; round++ {
 		if err := ctx.Err(); err != nil {
 			return 1, err
 		}
 		a.step(rate)
 		a.respond()
 		bound := a.bound()
-		if since++; bound < best*(1-gain) {
+		if since++; bound < best*(1-leastGain) {
 			since = 0
 		}
 		if !(bound < best) {
@@ -371,12 +371,12 @@ func (a *game) at(g group, b int) float64 {
 
 // step moves the weights against the losses.
 //
-// The factors of all weights of a node may be 0, so none of these becomes less than tiny.
+// The factors of all weights of a node may be 0, so none of these becomes less than leastWeight.
 func (a *game) step(rate float64) {
 	for _, c := range a.stars {
 		for j := range c.pairs {
 			p := &c.pairs[j]
-			p.w = p.kept*math.Exp(-rate*c.kept[p.cell]) + tiny
+			p.w = p.kept*math.Exp(-rate*c.kept[p.cell]) + leastWeight
 		}
 	}
 	a.normalise()
