@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -83,14 +84,8 @@ func (c *comparison) newContender(u []float64) *contender {
 // the context has ended.
 func (c *comparison) run(u, other []float64) (s *Simulated, deviation float64) {
 	first, second := c.newContender(u), c.newContender(other)
-	n := c.p.model.Graph.Order()
-	in, y := make([]float64, n*width), make([]float64, n*width)
 	for at := 0; at < len(c.sources) && c.p.ctx.Err() == nil; at += width {
-		clear(in)
-		for k, i := range c.sources[at : at+width] {
-			in[i*width+k] = 1
-		}
-		linop.MulBlockTo(c.m, y, false, in, width)
+		y := readings(c.m, c.sources[at:at+width], c.sensors)
 		c.simulate(first, y, at)
 		c.simulate(second, y, at)
 	}
@@ -107,12 +102,13 @@ func (c *comparison) run(u, other []float64) (s *Simulated, deviation float64) {
 
 // simulate simulates under w the block of sources from place at on, of which y is what sensors read: the
 // −log of the probability of the true community, and whether it is the likeliest.
-func (c *comparison) simulate(w *contender, y []float64, at int) {
-	in, out := make([]float64, len(y)), make([]float64, len(y))
+func (c *comparison) simulate(w *contender, y *mat.Dense, at int) {
+	n := c.p.model.Graph.Order()
+	in, out := make([]float64, n*width), make([]float64, n*width)
 	for k := range width {
 		random := rand.New(rand.NewPCG(1, uint64(at+k))) // public on purpose: this noise hides nothing
 		for s, i := range c.sensors {
-			in[i*width+k] = w.root[s] * (w.root[s]*y[i*width+k] + random.NormFloat64())
+			in[i*width+k] = w.root[s] * (w.root[s]*y.At(k, s) + random.NormFloat64())
 		}
 	}
 	linop.MulBlockTo(c.m, out, true, in, width)

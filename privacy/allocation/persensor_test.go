@@ -47,7 +47,11 @@ func TestPerSensorPeaks(t *testing.T) {
 	}
 	want[g.Order()-1] = slices.Max(want)
 	p, sensors := unread(t, m, d, nil, Location, Options{})
-	for s, v := range p.sensorPeaks(d, sensors) {
+	got, err := p.sensorPeaks(d, sensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, v := range got {
 		if math.Abs(math.Sqrt(v)-want[s]) > 1e-6*want[s] {
 			t.Errorf("sensor %d: √%v, want %v", s, v, want[s])
 		}

@@ -33,24 +33,8 @@ func center(x []float64, columns int) {
 
 // readings returns what sensors read of unit sources at some nodes, a row for each source.
 func readings(m linop.Operator, nodes, sensors []int) *mat.Dense {
-	n, _ := m.Dims()
 	x := mat.NewDense(len(nodes), len(sensors), nil)
-	for at := 0; at < len(nodes); at += blockRows {
-		part := nodes[at:min(at+blockRows, len(nodes))]
-		k := len(part)
-		in, out := make([]float64, n*k), make([]float64, n*k)
-		for j, i := range part {
-			in[i*k+j] = 1
-		}
-		linop.MulBlockTo(m, out, false, in, k)
-		parallel.Rows(len(sensors), 2*k, func(lo, hi int) {
-			for s := lo; s < hi; s++ {
-				for j, v := range out[sensors[s]*k:][:k] {
-					x.RawRowView(at + j)[s] = v
-				}
-			}
-		})
-	}
+	linop.ColumnsTo(linop.Rows(m, sensors), x.RawMatrix().Data, nodes)
 	return x
 }
 
@@ -93,32 +77,30 @@ func probesFor(n int) int {
 
 // sensorPeaks returns max (α/ℓ)² (M_si − M_sj)² over the edges for each sensor. One that no
 // edge reaches, as far as products show, has the largest of all: a plan charges it so.
-func (p *problem) sensorPeaks(m Diffusion, sensors []int) []float64 {
-	n := p.model.Graph.Order()
+func (p *problem) sensorPeaks(m Diffusion, sensors []int) ([]float64, error) {
 	edges := edgesOf(p.model.Graph, p.model.Alpha)
 	peaks := make([]float64, len(sensors))
-	in, out := make([]float64, n*blockRows), make([]float64, n*blockRows)
 	for at := 0; at < len(sensors); at += blockRows {
 		part := sensors[at:min(at+blockRows, len(sensors))]
-		clear(in)
-		for k, s := range part {
-			in[s*blockRows+k] = 1
+		block, err := m.Rows(p.ctx, part)
+		if err != nil {
+			return nil, err
 		}
-		linop.MulBlockTo(m, out, true, in, blockRows)
-		for _, e := range edges {
-			u, v := out[int(e.u)*blockRows:][:blockRows], out[int(e.v)*blockRows:][:blockRows]
-			for k := range part {
-				peaks[at+k] = max(peaks[at+k], e.scale*(u[k]-v[k])*(u[k]-v[k]))
+		for k := range part {
+			row := block.RawRowView(k)
+			for _, e := range edges {
+				d := row[e.u] - row[e.v]
+				peaks[at+k] = max(peaks[at+k], e.scale*d*d)
 			}
 		}
 	}
-	largest, least := slices.Max(peaks), unreachedErrors*(float64(n)*0x1p-52+m.Err())
+	largest, least := slices.Max(peaks), unreachedErrors*(float64(p.model.Graph.Order())*0x1p-52+m.Err())
 	for s, v := range peaks {
 		if v <= least*least {
 			peaks[s] = largest
 		}
 	}
-	return peaks
+	return peaks, nil
 }
 
 // unreachedErrors is how many errors of a product a difference is up to which it counts as none.

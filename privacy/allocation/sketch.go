@@ -127,7 +127,10 @@ func PerSensor(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	if err != nil {
 		return Sketch{}, err
 	}
-	peaks := p.sensorPeaks(diffusion, sensors)
+	peaks, err := p.sensorPeaks(diffusion, sensors)
+	if err != nil {
+		return Sketch{}, err
+	}
 	if slices.Max(peaks) == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
