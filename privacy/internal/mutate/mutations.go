@@ -411,7 +411,7 @@ var fast = []mutation{
 	},
 	{
 		"a folder of state for everyone",
-		[]change{{"cmd/graphcloak/source.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
+		[]change{{"cmd/graphcloak/state.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
 		"TestModes",
 	},
 
