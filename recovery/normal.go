@@ -36,8 +36,8 @@ func (p normal) MulVecTo(dst []float64, trans bool, x []float64) { p.MulBlockTo(
 
 func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
 	m, _ := p.a.Dims()
-	middle := linop.Borrow(m * k)
-	defer middle.Back()
+	middle := linop.GetBlock(m * k)
+	defer middle.Put()
 	linop.MulBlockTo(p.a, middle.V, false, x, k)
 	linop.MulBlockTo(p.a, dst, true, middle.V, k)
 }
@@ -102,9 +102,9 @@ func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float6
 	m, n := a.Dims()
 	rnd := rand.NewPCG(1, 3)
 	width, probes := min(16, linop.BlockColumns(max(m, n))), traceProbes(max(m, n))
-	block, image := linop.Borrow(m*width), linop.Borrow(n*width)
-	defer block.Back()
-	defer image.Back()
+	block, image := linop.GetBlock(m*width), linop.GetBlock(n*width)
+	defer block.Put()
+	defer image.Put()
 	for left := probes; left > 0; left -= width {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err

@@ -4,7 +4,6 @@ package allocation
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,47 +11,33 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/expm"
-	loops "github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
-
-// ErrWork says that an allocation without rows of M would take minutes.
-var ErrWork = errors.New("allocation: the search would take too long")
 
 // Bounds of the search for [Energy]. Work is in seconds of one core, by [expm.Estimate], so
 // that the result does not depend on the machine.
 const (
-	searchWork  = 60.0
-	againWork   = 30.0 // of a second comparison with equal noise
-	mostAgain   = 4    // times the releases of the first
-	levelWork   = 1e-8 // of an amplitude at a node under which a release is judged
-	leastRounds = 8
-	mostRounds  = 60
-	roundBlocks = 3.25   // with M, of width columns, that a round takes
-	otherBlocks = 24     // for equal weights, the odds and the result
-	hearings    = 2      // blocks of a round for the constraints, whose errors matter most
-	freshness   = .35    // of an estimate that is blended into those of earlier rounds
-	bluntest    = 6      // of the prices: at first edges count by the sixth power of their constraint
-	sharpest    = 12     // at last by the twelfth
-	stride      = .4     // of the first rounds: the exponent of an update
-	settling    = 10     // rounds after which half of it is left
-	largestStep = 4      // the factor by which a weight changes in a round
-	unheard     = 1e-3   // share of the mean below which a sensor is made silent
-	pruned      = 2. / 3 // of the rounds after which sensors are made silent for the last time
-	averaged    = 5. / 6 // of the rounds after which weights are those of the result, in the mean
-	settled     = 4      // blocks for the constraints of the result
-	peakEdges   = 4      // whose constraints are computed exactly in a round
-	coarseness  = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
+	searchSeconds   = 60.0
+	againSeconds    = 30.0 // of a second comparison with equal noise
+	mostAgain       = 4    // times the releases of the first
+	levelSeconds    = 1e-8 // of an amplitude at a node under which a release is judged
+	leastRounds     = 8
+	mostRounds      = 60
+	roundBlocks     = 3.25   // with M, of width columns, that a round takes
+	otherBlocks     = 24     // for equal weights, the odds and the result
+	projections     = 2      // blocks of a round for the constraints, whose errors matter most
+	newShare        = .35    // of an estimate that is blended into those of earlier rounds
+	firstPower      = 6      // of the prices: at first edges count by the sixth power of their constraint
+	lastPower       = 12     // at last by the twelfth
+	firstExponent   = .4     // of the first rounds: the exponent of an update
+	halvingRounds   = 10     // rounds after which half of it is left
+	mostFactor      = 4      // the factor by which a weight changes in a round
+	silentShare     = 1e-3   // share of the mean below which a sensor is made silent
+	lastSilencing   = 2. / 3 // of the rounds after which sensors are made silent for the last time
+	averagedFrom    = 5. / 6 // of the rounds after which weights are those of the result, in the mean
+	settleBlocks    = 4      // blocks for the constraints of the result
+	peakEdges       = 4      // whose constraints are computed exactly in a round
+	coarseTolerance = 1e-4   // of the operator that is searched with, relative to the worst edge at equal weights
 )
-
-// each calls f(0) … f(n−1), each once, for work of so many values each.
-func each(n, width int, f func(i int)) {
-	loops.Rows(n, width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			f(i)
-		}
-	})
-}
 
 // search is a multiplicative search for the least F among the u that satisfy the
 // constraints. Each round prices every sensor by the edges that are nearly violated, and
@@ -75,7 +60,7 @@ type search struct {
 // optimizeEnergy is [Optimize] for [Energy].
 func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	if len(p.opts.Worlds) > 0 {
-		return nil, fmt.Errorf("%w: objective energy knows one operator; name another", ErrInvalid)
+		return nil, fmt.Errorf("%w: above %d nodes noise is allocated for one operator", ErrInvalid, RowsLimit)
 	}
 	budget, err := p.affordable()
 	if err != nil {
@@ -88,14 +73,11 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	s := p.newSearch(m, sensors, 1/peak)
 	s.m = p.coarse(m, peak)
 	rounds := s.run(budget.rounds)
-	r := &Result{
-		Objective: Energy, Value: math.NaN(), Limit: math.NaN(), Rounds: rounds, CutShort: rounds < budget.rounds, Weights: s.u,
-		Reporting: reporting(s.u),
-	}
+	r := &Result{Objective: Energy, CutShort: rounds < budget.rounds, Weights: s.u}
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p.opts.MaxSensors == 0 && p.opts.Candidates == nil { // equal noise is of all sensors
+	if p.opts.MaxSensors == 0 { // equal noise is of all sensors
 		r.Simulated, err = p.compare(m, sensors, s.u, 1/peak, budget)
 	}
 	if err != nil {
@@ -104,32 +86,26 @@ func (p *problem) optimizeEnergy(m Diffusion, sensors []int) (*Result, error) {
 	return r, nil
 }
 
-// budget says how long to search.
-type budget struct {
-	rounds, trials, probes int // the last two in blocks
-	again                  int // times as many of these has a second comparison with equal noise; below 2: there is none
-}
-
 // coarse returns an operator that is accurate enough to search with; peak is the largest constraint of unit weights.
 func (p *problem) coarse(m Diffusion, peak float64) Diffusion {
 	d, err := expm.New(p.ctx, p.model.Laplacian, p.model.Tau,
-		expm.Options{Method: expm.Chebyshev, Tolerance: coarseness * min(1, math.Sqrt(peak))})
+		expm.Options{Method: expm.Chebyshev, Tolerance: coarseTolerance * min(1, math.Sqrt(peak))})
 	if err != nil {
 		return m
 	}
 	return d
 }
 
-// affordable returns how many rounds searchWork pays for.
+// affordable returns how many rounds searchSeconds pays for.
 func (p *problem) affordable() (budget, error) {
 	b := budget{rounds: mostRounds, trials: 4, probes: 8, again: mostAgain}
 	block := p.block()
-	blocks := searchWork/block - otherBlocks
+	blocks := searchSeconds/block - otherBlocks
 	if blocks < roundBlocks*mostRounds+b.blocks() {
 		b.trials, b.probes = 2, 4
 	}
-	heard := block*b.blocks() + levelWork*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
-	b.again = min(mostAgain, int(againWork/heard))
+	seconds := block*b.blocks() + levelSeconds*float64(2*b.trials*width*fullSize.levels)*float64(p.model.Graph.Order())
+	b.again = min(mostAgain, int(againSeconds/seconds))
 	b.rounds = min(mostRounds, int((blocks-b.blocks())/roundBlocks))
 	if b.rounds < leastRounds {
 		return b, fmt.Errorf("%w: about %.0f seconds of one processor", ErrWork, block*(roundBlocks*leastRounds+otherBlocks+b.blocks()))
@@ -141,9 +117,6 @@ func (p *problem) affordable() (budget, error) {
 func (p *problem) block() float64 {
 	return width * (p.column() + 4e-9*float64(p.model.Graph.Order()+2*p.model.Graph.Size()))
 }
-
-// blocks is what the simulation of two allocations takes.
-func (b budget) blocks() float64 { return float64(3*b.trials + 2*b.probes) }
 
 // newSearch starts from equal weights.
 func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {
@@ -157,9 +130,6 @@ func (p *problem) newSearch(m Diffusion, sensors []int, equal float64) *search {
 		if sizes[component[i]] == 1 {
 			s.most[k] = equal
 		}
-	}
-	if p.opts.Candidates != nil {
-		s.keep(p.opts.Candidates)
 	}
 	return s
 }
@@ -185,13 +155,13 @@ func (s *search) run(rounds int) int {
 		}
 		s.p.work += round
 		done := float64(t) / float64(rounds)
-		drawn, y := s.look(max(freshness, 1/float64(t+1)), bluntest*math.Pow(sharpest/bluntest, done))
-		if done >= averaged {
+		drawn, y := s.look(max(newShare, 1/float64(t+1)), firstPower*math.Pow(lastPower/firstPower, done))
+		if done >= averagedFrom {
 			floats.Add(mean, s.u)
 		}
 		w, price := s.slopes(s.energies, drawn, y)
-		s.update(w, price, stride/(1+float64(t)/settling))
-		if t == rounds/2 || t == int(pruned*float64(rounds)) {
+		s.update(w, price, firstExponent/(1+float64(t)/halvingRounds))
+		if t == rounds/2 || t == int(lastSilencing*float64(rounds)) {
 			s.prune(price)
 		}
 	}
@@ -200,11 +170,11 @@ func (s *search) run(rounds int) int {
 	return rounds
 }
 
-// settle estimates energies and constraints at the last u anew, and scales u by the edges that
+// settle estimates energies and constraints at the last u again, and scales u by the edges that
 // look worst.
 func (s *search) settle() {
-	for k := range settled {
-		s.hear(s.u)
+	for k := range settleBlocks {
+		s.project(s.u)
 		s.addConstraints(s.constraints, 1/float64(k+1))
 		s.addEnergies(s.energies, s.drawRivals(), 1/float64(k+1))
 	}
@@ -214,10 +184,10 @@ func (s *search) settle() {
 // look estimates energies and constraints at u, of which a share f is to be new, scales u, and
 // returns the rivals drawn last and the dual point.
 func (s *search) look(f, sharpness float64) (drawn [][]int, y []float64) {
-	for k := range hearings {
+	for k := range projections {
 		drawn = s.drawRivals()
-		part := f / (hearings - float64(hearings-1-k)*f) // so that all hearings count alike
-		s.hear(s.u)
+		part := f / (projections - float64(projections-1-k)*f) // so that all projections count alike
+		s.project(s.u)
 		s.addConstraints(s.constraints, part)
 		s.addEnergies(s.energies, drawn, part)
 	}
@@ -241,7 +211,7 @@ func (s *search) update(w, price []float64, exponent float64) {
 	for k, v := range price {
 		if v > 0 && s.u[k] > 0 {
 			f := math.Pow(w[k]/v*mean, exponent)
-			s.u[k] = min(s.most[k], s.u[k]*max(1./largestStep, min(largestStep, f)))
+			s.u[k] = min(s.most[k], s.u[k]*max(1./mostFactor, min(mostFactor, f)))
 		}
 	}
 	if now := floats.Dot(s.u, price); now > 0 {
@@ -260,7 +230,7 @@ func (s *search) prune(price []float64) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(share[b], share[a]) })
 	keep := len(order)
-	for keep > 1 && share[order[keep-1]] < unheard*total/float64(len(order)) {
+	for keep > 1 && share[order[keep-1]] < silentShare*total/float64(len(order)) {
 		keep--
 	}
 	if k := s.p.opts.MaxSensors; k > 0 {
@@ -272,30 +242,7 @@ func (s *search) prune(price []float64) {
 // normalise scales u so that the largest constraint is about 1: of the edges whose
 // constraints look largest, it is computed exactly.
 func (s *search) normalise(most int) {
-	var order []int
-	for range min(most, len(s.edges)) {
-		next := -1
-		for j, v := range s.constraints {
-			if (next < 0 || v > s.constraints[next]) && !slices.Contains(order, j) {
-				next = j
-			}
-		}
-		order = append(order, next)
-	}
-	n, k := s.p.model.Graph.Order(), len(order)
-	in, out := make([]float64, n*k), make([]float64, n*k)
-	for c, j := range order {
-		in[int(s.edges[j].u)*k+c], in[int(s.edges[j].v)*k+c] = 1, -1
-	}
-	linop.MulBlockTo(s.m, out, false, in, k)
-	peak := 0.0
-	for c, j := range order {
-		sum := 0.0
-		for t, i := range s.sensors {
-			sum += s.u[t] * out[i*k+c] * out[i*k+c]
-		}
-		peak = max(peak, s.edges[j].scale*sum)
-	}
+	peak := slices.Max(s.p.edgeSquares(s.m, s.sensors, s.u, s.edges, largest(s.constraints, most)))
 	if peak > 0 {
 		floats.Scale(1/peak, s.u)
 		floats.Scale(1/peak, s.constraints)
