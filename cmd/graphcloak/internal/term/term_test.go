@@ -378,7 +378,7 @@ func TestProgressText(t *testing.T) {
 		width   int
 		want    string
 	}{
-		{stage{name: "columns"}, 0, 79, "local"},
+		{stage{name: "columns"}, 0, 79, "columns"},
 		{
 			stage{name: "columns", step: 3, done: 1, total: 4},
 			30 * time.Second, 79,
@@ -441,7 +441,7 @@ func TestConsole(t *testing.T) {
 			t.Errorf("the progress stays beside %q", &b)
 		}
 	}
-	if !strings.Contains(log.String(), "phase=local") {
+	if !strings.Contains(log.String(), "phase=columns") {
 		t.Errorf("the log is %q", &log)
 	}
 }
