@@ -2,8 +2,6 @@
 
 package config
 
-import "time"
-
 // Config holds every setting, checked. It does not change after [Load].
 // A nil pointer is a number that was not given.
 type Config struct {
@@ -36,14 +34,11 @@ type Config struct {
 
 // Connection says how to reach Neo4j.
 type Connection struct {
-	URI           string
-	Username      string
-	Password      Secret // from a flag, the environment or a .env file
-	PasswordFile  string
-	PasswordStdin bool
-	Database      string // "": the user's home database
-	Impersonate   string
-	Timeout       time.Duration // until the server has answered
+	URI          string
+	Username     string
+	Password     Secret // from a flag, the environment or a .env file
+	PasswordFile string // "-": standard input
+	Database     string // "": the user's home database
 }
 
 // Projection says which part of the store becomes the graph.
@@ -150,21 +145,14 @@ type Write struct {
 
 // Execution bounds the work.
 type Execution struct {
-	Concurrency int           // 0: all processors
-	Timeout     time.Duration // 0: none
-	Sudo        bool          // bypasses the memory guard, nothing else
-	Strict      bool
+	Sudo   bool // bypasses the memory guard, nothing else
+	Strict bool
 }
 
 // Terminal says how the command talks.
 type Terminal struct {
-	Color      string // auto | always | never
-	Quiet      bool
-	Verbose    bool
-	NoProgress bool
-	NoInput    bool
-	LogFormat  string
-	LogLevel   string
+	Quiet   bool
+	Verbose bool
 }
 
 // Warnings returns remarks that do not stop the command, such as a misspelt

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -134,7 +133,7 @@ func TestEveryKind(t *testing.T) {
 		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
 		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5",
-		"--clip-low=-1", "--random-seed=-7", "--timeout", "1h30m", "--concurrency", "3", "--strict", "--property-prefix", "x",
+		"--clip-low=-1", "--random-seed=-7", "--strict", "--property-prefix", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
 		t.Errorf("nodeLabels = %q", got)
@@ -151,7 +150,7 @@ func TestEveryKind(t *testing.T) {
 	if c.From != (config.From{Kind: config.FromGenerate, Arg: "sbm,n=500,k=2"}) {
 		t.Errorf("from %+v", c.From)
 	}
-	if c.Execution.Timeout != 90*time.Minute || c.Execution.Concurrency != 3 || !c.Execution.Strict || c.Community.RandomSeed != -7 {
+	if !c.Execution.Strict || c.Community.RandomSeed != -7 {
 		t.Errorf("execution %+v, seed %d", c.Execution, c.Community.RandomSeed)
 	}
 	if c.Connection.URI != "bolt://localhost" || c.Connection.Username != "me" || c.Connection.Password.Reveal() != "pw" ||
@@ -163,13 +162,13 @@ func TestEveryKind(t *testing.T) {
 func TestFileForms(t *testing.T) {
 	clearEnv(t)
 	for name, text := range map[string]string{
-		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\ntimeout: 90s\nstrict: true\nresidualBound: 2\n",
-		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "timeout": "90s", "strict": true, "residualBound": 2}`,
-		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\ntimeout = '90s'\nstrict = true\nresidualBound = 2\n",
+		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\nstrict: true\nresidualBound: 2\n",
+		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "strict": true, "residualBound": 2}`,
+		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\nstrict = true\nresidualBound = 2\n",
 	} {
 		c := load(t, config.Layers{File: file(t, name, text)})
 		if !slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) || c.Privacy.Epsilon != 4 ||
-			c.Execution.Timeout != 90*time.Second || !c.Execution.Strict || c.Recovery.ResidualBound.Radius != 2 {
+			!c.Execution.Strict || c.Recovery.ResidualBound.Radius != 2 {
 			t.Errorf("%s: %+v %+v %+v", name, c.Projection, c.Privacy, c.Execution)
 		}
 	}
@@ -243,9 +242,6 @@ func TestBadValues(t *testing.T) {
 		{"--property-prefix", "a-b"},
 		{"--property-prefix", ""},
 		{"--property-prefix", "1a"},
-		{"--concurrency", "-1"},
-		{"--timeout", "5"},
-		{"--timeout", "-5s"},
 		{"--strict=maybe"},
 		{"--node-labels", "A,,B"},
 		{"--node-labels", ""},
@@ -260,8 +256,7 @@ func TestBadValues(t *testing.T) {
 		{"--clip-low", "1", "--clip-high", "1"},
 		{"--source-property", "a", "--measurement-property", "b"},
 		{"--node-labels", "A", "--node-query", "q"},
-		{"--password-stdin", "--password-file", "f"},
-		{"--password-stdin", "-p", "x"},
+		{"--password-file", "f", "-p", "x"},
 	} {
 		if _, err := config.Load(config.Layers{Flags: flags(t, args...)}); err == nil {
 			t.Errorf("%q is accepted", args)
@@ -276,7 +271,7 @@ func TestBadFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.yaml": "tau: [1]\n", "b.yaml": "tau: true\n", "c.yaml": "nodeLabels: [1]\n", "d.yaml": "tau: : 1\n",
 		"e.json": "{", "f.ini": "tau=1", "g.yaml": "tau: .nan\n", "h.yaml": "strict: perhaps\n", "i.yaml": "nodeLabels: {a: b}\n",
-		"j.yaml": "- 1\n", "k.yaml": "password-stdin: true\n", "l.yaml": "neo4j: {uri: x}\n", "m.yaml": "timeout: 90\n",
+		"j.yaml": "- 1\n", "k.yaml": "password-file: p\n", "l.yaml": "neo4j: {uri: x}\n", "m.yaml": "epsilon: 90s\n",
 	} {
 		if _, err := config.Load(config.Layers{File: file(t, name, text)}); err == nil {
 			t.Errorf("%s is accepted: %s", name, text)
@@ -436,7 +431,7 @@ func TestCommandDefaults(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	for _, s := range []string{"tau: 1\n", "nodeLabels: [a]\n", "{", "a.b: 1\n", "tau: 1e999", "? x\n", "&a [*a]", "timeout: 1h"} {
+	for _, s := range []string{"tau: 1\n", "nodeLabels: [a]\n", "{", "a.b: 1\n", "tau: 1e999", "? x\n", "&a [*a]"} {
 		f.Add([]byte(s))
 	}
 	path := filepath.Join(f.TempDir(), "fuzz.yaml")

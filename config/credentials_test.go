@@ -58,7 +58,7 @@ func TestCheckCredentials(t *testing.T) {
 				case "own passwordFile", "named passwordFile":
 					file = append(file, "passwordFile: /p")
 				case "stdin":
-					args = append(args, "--password-stdin")
+					args = append(args, "--password-file", "-")
 				}
 				if file != nil {
 					l.File = filepath.Join(t.TempDir(), "c.yaml")

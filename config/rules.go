@@ -83,7 +83,6 @@ func (c *Config) passwordKeys() []string {
 	}{
 		{"neo4jPassword", c.Connection.Password != "", func() { c.Connection.Password = "" }},
 		{"passwordFile", c.Connection.PasswordFile != "", func() { c.Connection.PasswordFile = "" }},
-		{"passwordStdin", c.Connection.PasswordStdin, func() { c.Connection.PasswordStdin = false }},
 	}
 	least := LayerDefault.strength()
 	for _, w := range ways {

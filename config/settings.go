@@ -55,26 +55,13 @@ func connection() []Setting {
 			field: func(c *Config) any { return &c.Connection.Password },
 		},
 		{
-			Key: "passwordFile", Group: g, Help: "file whose first line is the password", arg: "FILE",
+			Key: "passwordFile", Group: g, Help: "file whose first line is the password; - is standard input", arg: "FILE",
 			field: func(c *Config) any { return &c.Connection.PasswordFile },
-		},
-		{
-			Key: "passwordStdin", Group: g, Default: "false", Help: "read the password from standard input", noFile: true,
-			field: func(c *Config) any { return &c.Connection.PasswordStdin },
 		},
 		{
 			Key: "neo4jDatabase", Group: g, Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"},
 			Help: "database; the user's home database unless given", arg: "NAME",
 			field: func(c *Config) any { return &c.Connection.Database },
-		},
-		{
-			Key: "impersonate", Group: g, Help: "act as this user, if the server allows it", arg: "NAME",
-			field: func(c *Config) any { return &c.Connection.Impersonate },
-		},
-		{
-			Key: "connectionTimeout", Group: g, Default: "10s", Help: "time in which the server must answer a new connection",
-			arg:   "DURATION",
-			field: func(c *Config) any { return &c.Connection.Timeout },
 		},
 	}
 }

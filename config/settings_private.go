@@ -253,15 +253,6 @@ func execution() []Setting {
 	const g = GroupExecution
 	return []Setting{
 		{
-			Key: "concurrency", Group: g, Default: "0", Help: "workers; 0: all processors. The result does not depend on it", arg: "NUMBER",
-			wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Execution.Concurrency },
-		},
-		{
-			Key: "timeout", Group: g, Default: "0s", Help: "stop after this time; 0s: never", arg: "DURATION", wants: atLeast(0, "≥ 0"),
-			field: func(c *Config) any { return &c.Execution.Timeout },
-		},
-		{
 			Key: "sudo", Group: g, Default: "false", Help: "run although the memory estimate says no; never bypasses the privacy budget",
 			field: func(c *Config) any { return &c.Execution.Sudo },
 		},
@@ -277,35 +268,12 @@ func terminal() []Setting {
 	const g = GroupTerminal
 	return []Setting{
 		{
-			Key: "color", Group: g, Default: "auto", Values: []string{"auto", "always", "never"},
-			Help:  "colour; auto honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb",
-			field: func(c *Config) any { return &c.Terminal.Color },
-		},
-		{
-			Key: "quiet", Group: g, Short: "q", Default: "false", Help: "no progress, no warnings",
+			Key: "quiet", Group: g, Short: "q", Default: "false", Help: "show no progress and no warnings",
 			field: func(c *Config) any { return &c.Terminal.Quiet },
 		},
 		{
-			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words, too",
+			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words, and where no terminal is, the whole log",
 			field: func(c *Config) any { return &c.Terminal.Verbose },
-		},
-		{
-			Key: "noProgress", Group: g, Default: "false", Help: "no progress bar, and no lines of progress",
-			field: func(c *Config) any { return &c.Terminal.NoProgress },
-		},
-		{
-			Key: "noInput", Group: g, Default: "false", Help: "never ask; fail where a question would be needed",
-			field: func(c *Config) any { return &c.Terminal.NoInput },
-		},
-		{
-			Key: "logFormat", Group: g, Default: "text", Values: []string{"text", "json"},
-			Help:  "form of the log on standard error",
-			field: func(c *Config) any { return &c.Terminal.LogFormat },
-		},
-		{
-			Key: "logLevel", Group: g, Default: "warn", Values: []string{"debug", "info", "warn", "error"},
-			Help:  "least level that is logged",
-			field: func(c *Config) any { return &c.Terminal.LogLevel },
 		},
 	}
 }

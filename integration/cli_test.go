@@ -334,7 +334,7 @@ func testRefusals(t *testing.T, c cli) {
 	c.refused(t, 64, "tau", on("--source-property", "source", "--tau", "NaN")...)
 	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
 	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
-	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9", "GRAPHCLOAK_TIMEOUT=3s")}
+	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9")}
 	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
 	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
 		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)

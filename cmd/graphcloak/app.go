@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,7 +31,6 @@ type app struct {
 	width          int  // columns that prose may take
 	screen         int  // columns of the screen; 0: there is none
 	ascii          bool // the screen shows ASCII alone
-	noColor        bool
 	helpAll        bool // help is to show every flag
 
 	config   *config.Config // resolved before RunE
@@ -56,7 +54,6 @@ type app struct {
 	whole               wholeTime     // of this command
 	told                time.Time     // when the last line of progress was written, where no terminal shows any; zero: none was
 	part                string        // which of several things of a kind the command is at; "": there is one
-	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
 	talking             sync.Mutex    // held while a line or the progress is written
@@ -76,7 +73,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
-		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler), cancel: func() {},
+		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler),
 	}
 	a.ended, a.whole.began = make(chan struct{}), time.Now()
 	a.end = sync.OnceFunc(func() { close(a.ended) })
@@ -125,12 +122,6 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	}
 	for _, w := range c.Warnings() {
 		a.note("Warning: %s", w)
-	}
-	if c.Execution.Timeout > 0 {
-		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
-		context.AfterFunc(ctx, a.end)
-		a.cancel = cancel
-		cmd.SetContext(ctx)
 	}
 	return a.checkOutput()
 }
@@ -206,11 +197,11 @@ func defaultConfigFile() string {
 	return path
 }
 
-// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
+// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does: text for a person, JSON for a collector.
 func (a *app) logHandler() slog.Handler {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.config.Terminal.LogLevel)); err != nil {
-		level = slog.LevelWarn
+	level := slog.LevelWarn
+	if a.config.Terminal.Verbose && (!a.tty.err || a.command == "serve") { // a terminal has the progress
+		level = slog.LevelDebug
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
 		if attr.Key == slog.TimeKey && len(groups) == 0 {
@@ -221,10 +212,10 @@ func (a *app) logHandler() slog.Handler {
 		}
 		return attr
 	}}
-	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(escapingWriter{belowProgress{a}}, options)
+	if a.tty.err {
+		return slog.NewTextHandler(belowProgress{a}, options)
 	}
-	return slog.NewTextHandler(belowProgress{a}, options)
+	return slog.NewJSONHandler(escapingWriter{belowProgress{a}}, options)
 }
 
 // quiet holds from the first argument on, before settings are resolved.
@@ -258,16 +249,6 @@ func (a *app) warn(format string, args ...any) {
 
 // coloured reports whether a stream takes colour.
 func (a *app) coloured(terminal bool) bool {
-	choice := a.early("color")
-	if a.noColor || slices.Contains(a.args, "--no-color") {
-		return false
-	}
-	if a.config != nil {
-		choice = a.config.Terminal.Color
-	}
-	if choice == "always" || choice == "never" {
-		return choice == "always"
-	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}

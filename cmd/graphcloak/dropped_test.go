@@ -175,7 +175,7 @@ func firstDifference(a, b string) string {
 // everyWay are the settings of all ways.
 var everyWay = []string{
 	"--from", "folder:g", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5",
-	"--log-level", "debug", "--log-format", "json", "--no-progress",
+	"--verbose",
 }
 
 // looks are commands that show what the store's database holds.
@@ -215,7 +215,7 @@ func runJob(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		oneJob(t, signal)
 		at := []string{"--from", "folder:g", "--config", "night.yaml", "--format", "json"}
 		say(t, out, "", withRoom,
-			slices.Concat([]string{"job", "run", "night", "--log-level", "debug"}, at), slices.Concat([]string{"job", "show", "night"}, at))
+			slices.Concat([]string{"job", "run", "night", "--verbose"}, at), slices.Concat([]string{"job", "show", "night"}, at))
 		say(t, out, "", looks()...)
 	}
 }
@@ -233,7 +233,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		go func() {
 			args := []string{
 				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",
-				"--log-level", "debug",
+				"--verbose",
 			}
 			done <- run(ctx, args, strings.NewReader(""), io.Discard, said)
 		}()
@@ -334,7 +334,7 @@ func runTwice(t *testing.T, dir string, signal []string) func(*bytes.Buffer) {
 		show(t, dir, out)
 		say(t, out, "", []string{
 			"run", "--resume", id, "--from", "folder:" + os.Getenv("GRAPH"), "--format", "json",
-			"--log-level", "debug",
+			"--verbose",
 		})
 		say(t, out, "", looks()...)
 	}

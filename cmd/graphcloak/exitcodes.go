@@ -45,7 +45,7 @@ func exitMeanings() []exitMeaning {
 			"fix what the message names; nothing was spent",
 		},
 		{
-			exitTransient, "server away or busy, --timeout, or another process is at the same run", "safe; helps",
+			exitTransient, "server away or busy, or another process is at the same run", "safe; helps",
 			"run it again later: retry with a growing pause",
 		},
 		{

@@ -81,7 +81,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
 	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
 	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
-	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal, unless --no-input")
+	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal")
 	return cmd
 }
 

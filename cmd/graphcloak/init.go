@@ -329,7 +329,7 @@ func (a *app) settingsLines() (lines []config.Line) {
 		case slices.Contains(left, groups[e.Key]), layer != config.LayerFlag && layer != config.LayerFile:
 			continue
 		case groups[e.Key] == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword",
-			e.Key == "passwordStdin":
+			e.Key == "passwordFile" && e.Value == "-":
 			continue
 		}
 		lines = append(lines, config.Line{Key: e.Key, Value: e.Value})

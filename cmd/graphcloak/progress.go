@@ -116,8 +116,8 @@ const (
 )
 
 // progress reports how far a stage has come; total is 0 where it is unknown. A terminal
-// shows one line for the whole command; elsewhere --verbose writes a line a step, and one is written
-// each half minute that the command takes. The time of each stage is logged.
+// shows one line for the whole command; elsewhere one is written each half minute that the command takes, and
+// --verbose logs each stage with its time.
 func (a *app) progress(stage string, done, total int64) {
 	a.talking.Lock()
 	defer a.talking.Unlock()
@@ -143,9 +143,6 @@ func (a *app) newStage(stage string) *progressLine {
 		p.step, p.whole = max(step, stepOf(stage)), &a.whole
 	}
 	a.line = p
-	if !p.shows && p.step > step && a.verbose() && !a.quiet() {
-		fmt.Fprintf(a.stderr, "Step %d of %d: %s\n", p.step, len(runSteps), runSteps[p.step-1].name)
-	}
 	p.part = a.part
 	switch {
 	case p.shows:
@@ -167,7 +164,7 @@ func (a *app) toldProgress() time.Time {
 // writesProgress reports whether long work writes lines of how far it has come: where no terminal shows it, of
 // a command that somebody waits for.
 func (a *app) writesProgress() bool {
-	return !a.showsProgress() && !a.quiet() && a.config != nil && !a.config.Terminal.NoProgress && a.command != "serve"
+	return !a.showsProgress() && !a.quiet() && a.config != nil && a.command != "serve"
 }
 
 // writeOn writes a line, and again and again until the stage ends.
@@ -201,7 +198,7 @@ func (a *app) drawOn(p *progressLine) {
 }
 
 func (a *app) showsProgress() bool {
-	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.quiet() && (a.config == nil || !a.config.Terminal.NoProgress)
+	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.quiet()
 }
 
 // eraseLine goes back to the start of the line and empties it.
@@ -326,7 +323,9 @@ func (a *app) stop() {
 	if a.line.tick != nil {
 		a.line.tick.Stop()
 	}
-	a.log.Info("stage", "phase", a.line.stage, "duration", time.Since(a.line.started))
+	if !a.line.shows {
+		a.log.Info("stage", "phase", a.line.stage, "duration", time.Since(a.line.started))
+	}
 	a.line = nil
 }
 

@@ -32,8 +32,8 @@
 //
 //   - [app.withSettings] adds the flags of whole groups, with defaults of the
 //     command's own, and has app.config ready when RunE starts. A command that
-//     calls [app.render] takes [config.GroupOutput]. The context carries
-//     --timeout and ends at Ctrl-C.
+//     calls [app.render] takes [config.GroupOutput]. The context ends
+//     at Ctrl-C.
 //   - [app.render] prints a value as JSON and its sections as table, ndjson,
 //     csv or parquet, to standard output or --output.
 //   - [app.create] writes any other file: whole or not at all, never over an
@@ -72,8 +72,8 @@ const (
 
 const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
 
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// grace is how long a command may take to end in order after Ctrl-C or SIGTERM.
+// A dense eigendecomposition cannot be interrupted; whatever outlasts
 // the grace ends with the process, which stores and ledger survive like a crash.
 const grace = 700 * time.Millisecond
 
@@ -134,7 +134,6 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
 	a.stopProgress()
-	a.cancel()
 	return a.tell(ctx, a.finish(ctx, err), err)
 }
 
@@ -165,7 +164,6 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
 	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")
-	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
 	if len(app.args) > 0 && app.args[0] == "cloak" { // on a small machine, where the flags of all others take megabytes
 		root.AddCommand(newCloakCommand(app))

@@ -92,7 +92,7 @@ func TestPingsOnlyWarn(t *testing.T) {
 	gone := newListener(t, nil)
 	gone.Close()
 	for _, l := range []*listener{refusing, gone} {
-		exit, output := nightly(t.Context(), l, "--log-level", "debug")
+		exit, output := nightly(t.Context(), l, "--verbose")
 		if exit != 0 || strings.Contains(output, "token") || strings.Count(output, "Warning: the ") != 2 {
 			t.Errorf("exit %d: %s", exit, output)
 		}

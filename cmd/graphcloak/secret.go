@@ -19,8 +19,8 @@ import (
 const maxSecret = 64 << 10
 
 // credentials returns user name and password of the server. The password comes
-// from flag, environment or .env; from --password-file; from standard input with
-// --password-stdin; or from a prompt on a terminal. It is never echoed.
+// from flag, environment or .env; from --password-file, which may be standard input; or
+// from a prompt on a terminal. It is never echoed.
 func (a *app) credentials(ctx context.Context) (username, password string, err error) {
 	c := a.config.Connection
 	if c.Username == "" {
@@ -30,7 +30,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		return "", "", err
 	}
 	switch {
-	case c.PasswordStdin:
+	case c.PasswordFile == "-":
 		password, err = firstLine(a.stdin)
 	case c.PasswordFile != "":
 		password, err = a.passwordFile(c.PasswordFile)
@@ -43,7 +43,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		return "", "", err
 	}
 	if password == "" {
-		return "", "", fail(exitUsage, "no password for %s", c.URI).hint("set NEO4J_PASSWORD, or give --password-file or --password-stdin")
+		return "", "", fail(exitUsage, "no password for %s", c.URI).hint("set NEO4J_PASSWORD, or give --password-file")
 	}
 	return c.Username, password, nil
 }
@@ -75,7 +75,7 @@ func (a *app) prompt(ctx context.Context, question string) (string, error) {
 }
 
 // mayAsk reports whether somebody is there to answer.
-func (a *app) mayAsk() bool { return a.tty.in && a.tty.err && !a.config.Terminal.NoInput }
+func (a *app) mayAsk() bool { return a.tty.in && a.tty.err }
 
 // confirm asks a question whose answer is no unless it starts with y.
 func (a *app) confirm(ctx context.Context, question string) (bool, error) {

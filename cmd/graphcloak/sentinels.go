@@ -95,7 +95,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole " +
 			"budget as spent"},
-		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},
+		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-file -"},
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
 		{sensitivity.ErrUncertainty, exitValidation, "declare less, or select a smaller part of the graph"},

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -109,35 +108,19 @@ func TestNamesAndValuesTurnIntoLines(t *testing.T) {
 func TestPaint(t *testing.T) {
 	rows := rowsOf([]string{"\x1b[32mgreen"}, func(s string) []any { return []any{s, state("FAILED")} })
 	for _, c := range []struct {
-		args []string
-		red  bool
-	}{{[]string{"--color", "always"}, true}, {nil, false}, {[]string{"--color", "never"}, false}} {
-		a, stdout, _ := kit(t, append(c.args, "--format", "table")...)
+		force, none string
+		red         bool
+	}{{"1", "", true}, {"", "", false}, {"0", "", false}, {"1", "1", false}} {
+		t.Setenv("CLICOLOR_FORCE", c.force)
+		t.Setenv("NO_COLOR", c.none)
+		a, stdout, _ := kit(t, "--format", "table")
 		if err := a.render(map[string]any{}, section{columns: []string{"name", "status"}, rows: rows}); err != nil {
 			t.Fatal(err)
 		}
 		text := stdout.String()
 		if strings.Contains(text, "\x1b[31mFAILED\x1b[0m") != c.red || strings.Contains(text, "\x1b[32m") ||
 			strings.Contains(text, "\x1b") != c.red {
-			t.Errorf("%q: %q", c.args, text)
-		}
-	}
-}
-
-// --no-color is the last word, also on an error before the settings are read.
-func TestNoColor(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	for _, args := range [][]string{{"config", "view", "--tau", "0"}, {"nothing"}} {
-		for _, off := range []bool{false, true} {
-			all := append(slices.Clone(args), "--format", "table", "--color", "always")
-			if off {
-				all = append(all, "--no-color")
-			}
-			var stdout, stderr bytes.Buffer
-			run(t.Context(), all, strings.NewReader(""), &stdout, &stderr)
-			if painted := strings.Contains(stdout.String()+stderr.String(), "\x1b["); painted == off {
-				t.Errorf("%q: %s%s", all, &stdout, &stderr)
-			}
+			t.Errorf("%+v: %q", c, text)
 		}
 	}
 }

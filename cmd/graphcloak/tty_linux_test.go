@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -150,13 +151,6 @@ func TestPromptEndsWithTheContext(t *testing.T) {
 	}
 }
 
-func TestNoInputDoesNotAsk(t *testing.T) {
-	a, s := onScreen(t, "-u", "me", "--no-input")
-	if _, _, err := a.credentials(t.Context()); exitCode(err) != exitUsage || s.text() != "" {
-		t.Errorf("%v; the screen shows %q", err, s.text())
-	}
-}
-
 func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -165,7 +159,6 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 		drawn bool
 	}{
 		{"terminal", nil, "xterm", true},
-		{"no-progress", []string{"--no-progress"}, "xterm", false},
 		{"quiet", []string{"--quiet"}, "xterm", false},
 		{"dumb", nil, "dumb", false},
 	} {
@@ -201,22 +194,26 @@ func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 
 // TestLogTakesTheProgressAway: a line of the log stands by itself, whatever its form.
 func TestLogTakesTheProgressAway(t *testing.T) {
-	for form, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
-		t.Run(form, func(t *testing.T) {
-			a, s := onScreen(t, "--log-format", form)
-			a.progress("diffuse", 1, 2)
-			time.Sleep(2 * drawEvery)
-			a.progress("diffuse", 1, 2)
-			a.log.Warn("lost")
-			a.log.Warn("again")
-			s.wait(t, "again")
-			_, after, _ := strings.Cut(s.text(), "diffuse")
-			lines := strings.SplitAfter(after, "\n")
-			if !strings.Contains(lines[0], eraseLine+begins) || !strings.HasPrefix(lines[1], begins) {
-				t.Errorf("the screen shows %q", after)
-			}
-			a.stopProgress()
-		})
+	for _, form := range []struct {
+		text   bool
+		begins string
+	}{{true, "time="}, {false, `{"time":`}} {
+		a, s := onScreen(t)
+		a.tty.err = form.text
+		a.log = slog.New(a.logHandler())
+		a.tty.err = true
+		a.progress("diffuse", 1, 2)
+		time.Sleep(2 * drawEvery)
+		a.progress("diffuse", 1, 2)
+		a.log.Warn("lost")
+		a.log.Warn("again")
+		s.wait(t, "again")
+		_, after, _ := strings.Cut(s.text(), "diffuse")
+		lines := strings.SplitAfter(after, "\n")
+		if !strings.Contains(lines[0], eraseLine+form.begins) || !strings.HasPrefix(lines[1], form.begins) {
+			t.Errorf("the screen shows %q", after)
+		}
+		a.stopProgress()
 	}
 }
 
