@@ -18,7 +18,6 @@ type Attempt struct {
 	ReleaseID string   `json:"releaseId"`
 	Token     string   `json:"attempt"`
 	Signal    Signal   `json:"signal"`
-	AllowZero bool     `json:"allowZero,omitempty"` // the signal's, which no file of a signal tells
 	Plan      *Plan    `json:"plan"`
 	Release   *Release `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
 }

@@ -59,7 +59,7 @@ func (m *Model) prepareAttempt(p *Plan, values []privacy.SensorValue, job Job, y
 // CheckRelease finds what would stop a release: a wrong graph, bad readings, properties
 // in the way, a ledger that refuses it. It writes and spends nothing. The errors are
 // those of the plan, [Model.Matches] and [Model.Certify]; of the graph, [ErrIsolated]; of the signal, [ErrNoSignal],
-// [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrZeroSignal]; of the budget,
+// [ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrMissingSignal]; of the budget,
 // [ErrNoLedger], [ErrNoCap], [privacy.Paying] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) CheckRelease(ctx context.Context, p *Plan, job Job) error {
 	job, err := job.resolved(m.source)

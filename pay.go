@@ -28,7 +28,7 @@ func (m *Model) attemptFromStore(p *Plan, job Job, y []float64, token string) (*
 	s := job.Signal
 	s.Values = nil // neither attempt nor release holds a private value
 	a := &Attempt{
-		ReleaseID: job.RunID, Token: token, Signal: s, AllowZero: job.Signal.AllowZero, Plan: p,
+		ReleaseID: job.RunID, Token: token, Signal: s, Plan: p,
 	}
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }
@@ -164,7 +164,6 @@ func (m *Model) redraw(ctx context.Context, a *Attempt, noise privacy.Noise) (*R
 		return a.Release, err
 	}
 	signal := a.Signal
-	signal.AllowZero = a.AllowZero
 	y, err := m.readings(ctx, a.Plan, signal)
 	if err != nil {
 		return nil, err

@@ -234,18 +234,14 @@ func TestZeroSignal(t *testing.T) {
 	defer s.Close(context.Background())
 	job := paperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
-	for property, refused := range map[string]bool{"none": true, "zero": true, "some": false} {
+	for property, refused := range map[string]bool{"none": true, "zero": false, "some": false} {
 		job.Signal = graphcloak.Signal{SourceProperty: property}
 		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-		if refused != errors.Is(err, graphcloak.ErrZeroSignal) || !refused && err != nil {
-			t.Errorf("sources %s: %v, want ErrZeroSignal: %v", property, err, refused)
+		if refused != errors.Is(err, graphcloak.ErrMissingSignal) || !refused && err != nil {
+			t.Errorf("sources %s: %v, want ErrMissingSignal: %v", property, err, refused)
 		}
 		if scopes, err := s.Ledger().Scopes(t.Context()); refused && (err != nil || slices.Contains(scopes, graphcloak.Scope(job.Signal))) {
 			t.Errorf("sources %s: the ledger has %q (%v)", property, scopes, err)
-		}
-		job.Signal.AllowZero = true
-		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
-			t.Errorf("sources %s, allowed: %v", property, err)
 		}
 	}
 	job.Plan.Measured = true

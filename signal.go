@@ -18,9 +18,6 @@ type Signal struct {
 	// none; nil: they are read from the store. An [Attempt] does not keep them: set them in its Signal
 	// before [Model.Redeem].
 	Values []float64 `json:"-"`
-	// AllowZero permits sources that are 0 everywhere. Otherwise they are refused with
-	// [ErrZeroSignal]: mostly the property is on nodes that were not selected.
-	AllowZero bool `json:"-"`
 }
 
 // Property is the private property that is released, "" where sensors add the noise.

@@ -47,12 +47,9 @@ type Projection struct {
 	RelationshipTypes          []string // none: all
 	NodeQuery                  string
 	RelationshipQuery          string
-	AllowLoadCSV               bool
 	NodeKey                    string
 	RelationshipWeightProperty string
-	DefaultWeight              *float64
 	Aggregation                string
-	OnBadWeight                string // error | drop
 	Isolated                   string // refuse | drop | allow
 }
 
@@ -64,17 +61,13 @@ type Diffusion struct {
 	KernelMethod string
 }
 
-// Sensors says which nodes carry sensors; all, if both are empty.
-type Sensors struct {
-	Label    string
-	Property string
-}
+// Sensors says which nodes carry sensors; all, where it is empty.
+type Sensors struct{ Property string }
 
 // Signal names what the sensors see. At most one is set.
 type Signal struct {
 	SourceProperty      string
 	MeasurementProperty string
-	AllowZero           bool
 }
 
 // Privacy holds the guarantee that is asked for and how it is reached.

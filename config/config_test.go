@@ -132,7 +132,7 @@ func TestEveryKind(t *testing.T) {
 	c := load(t, config.Layers{Flags: flags(t,
 		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
-		"--default-weight", "0.5", "--aggregation", "max", "--residual-bound", "1.5",
+		"--aggregation", "max", "--residual-bound", "1.5",
 		"--clip-low=-1", "--random-seed=-7", "--strict", "--property-prefix", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
@@ -141,7 +141,7 @@ func TestEveryKind(t *testing.T) {
 	if c.Projection.RelationshipTypes != nil {
 		t.Errorf("relationshipTypes * = %q, want none (all)", c.Projection.RelationshipTypes)
 	}
-	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" || *c.Projection.DefaultWeight != 0.5 {
+	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" {
 		t.Errorf("projection %+v", c.Projection)
 	}
 	if c.Recovery.ResidualBound != (config.ResidualBound{Radius: 1.5}) || *c.Privacy.ClipLow != -1 {
@@ -234,7 +234,6 @@ func TestBadValues(t *testing.T) {
 		{"--uri", "neo4j://u:p@h"},
 		{"--uri", "ftp://h"},
 		{"--uri", "bolt://"},
-		{"--default-weight", "0"},
 		{"--residual-bound", "-1"},
 		{"--residual-bound", "0"},
 		{"--residual-bound", "NaN"},
@@ -250,7 +249,7 @@ func TestBadValues(t *testing.T) {
 		{"--node-labels", "A\nB"},
 		{"--relationship-types", "\t"},
 		{"--node-labels", `"A`},
-		{"--sensor-label", " "},
+		{"--sensor-property", " "},
 		{"--node-key", "\n"},
 		{"--clip-low", "2", "--clip-high", "1"},
 		{"--clip-low", "1", "--clip-high", "1"},

@@ -96,12 +96,6 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
 		},
 		{
-			Key: "allowLoadCsv", Group: GroupQueries,
-			Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files " +
-				"and other servers",
-			field: func(c *Config) any { return &c.Projection.AllowLoadCSV },
-		},
-		{
 			Key: "nodeKey", Group: g, Help: "property that identifies a node for good; the store's own id unless given", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Projection.NodeKey },
 		},
@@ -111,19 +105,9 @@ func projection() []Setting {
 			field: func(c *Config) any { return &c.Projection.RelationshipWeightProperty },
 		},
 		{
-			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER",
-			wants: above(0, "> 0"),
-			field: func(c *Config) any { return &c.Projection.DefaultWeight },
-		},
-		{
 			Key: "aggregation", Group: g, Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"},
 			Help:  "what becomes of the weights of parallel relationships; NONE refuses them",
 			field: func(c *Config) any { return &c.Projection.Aggregation },
-		},
-		{
-			Key: "onBadWeight", Group: g, Default: "error", Values: []string{"error", "drop"},
-			Help:  "what to do with weights that are missing or not positive finite numbers",
-			field: func(c *Config) any { return &c.Projection.OnBadWeight },
 		},
 		{
 			Key: "isolated", Group: g, Default: "refuse", Values: []string{"refuse", "drop", "allow"},
@@ -165,11 +149,7 @@ func sensors() []Setting {
 	const g = GroupSensors
 	return []Setting{
 		{
-			Key: "sensorLabel", Group: g, Help: "nodes with this label carry sensors; all unless given", arg: "LABEL",
-			field: func(c *Config) any { return &c.Sensors.Label },
-		},
-		{
-			Key: "sensorProperty", Group: g, Help: "nodes whose property is true or not 0 carry sensors", arg: "PROPERTY",
+			Key: "sensorProperty", Group: g, Help: "nodes whose property is true or not 0 carry sensors; all unless given", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Sensors.Property },
 		},
 	}
@@ -186,11 +166,6 @@ func signal() []Setting {
 		{
 			Key: "measurementProperty", Group: g, Help: "node property with a sensor's reading, already diffused", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Signal.MeasurementProperty },
-		},
-		{
-			Key: "allowZeroSignal", Group: g, Default: "false",
-			Help:  "release sources that are zero or missing on every selected node, too",
-			field: func(c *Config) any { return &c.Signal.AllowZero },
 		},
 	}
 }

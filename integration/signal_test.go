@@ -45,7 +45,7 @@ func TestOddSignals(t *testing.T) {
 			}
 			outside := bad || cypher == "-0.5" || cypher == "7"
 			var found []any
-			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false),
+			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, property, 0, 1, false),
 				"RETURN n", "RETURN n.id", 1), nil) {
 				found = append(found, row[0])
 			}
@@ -55,7 +55,7 @@ func TestOddSignals(t *testing.T) {
 		}
 	}
 	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.heat = 0.5", nil)
-	if rows := Query(t, neo4j.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true),
+	if rows := Query(t, neo4j.FindReadings(sel, "heat", -math.MaxFloat64, math.MaxFloat64, true),
 		nil); len(rows) != 1 {
 		t.Errorf("%d nodes are missing a reading, want 1", len(rows))
 	}

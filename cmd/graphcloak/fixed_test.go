@@ -58,20 +58,6 @@ func TestUnreadableAttempt(t *testing.T) {
 	}
 }
 
-// TestAttemptKeepsAllowZero: a paid attempt of sources that are zero is redeemed.
-func TestAttemptKeepsAllowZero(t *testing.T) {
-	graphFolder(t)
-	if err := os.WriteFile(filepath.Join(os.Getenv("GRAPH"), "nodes.csv"), []byte("id,source\na,0\nb,0\nc,0\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	id := interrupted(t, unstaged, "--allow-zero-signal")
-	a, s, _ := prepared(t)
-	defer a.drop()
-	if err := a.resume(t.Context(), s, id); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestResumeRecoversAnew: flags of recovery that are given with --resume replace the
 // run's own, in its record too.
 func TestResumeRecoversAnew(t *testing.T) {

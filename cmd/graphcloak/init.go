@@ -200,7 +200,7 @@ func (a *app) given() advice.Choice {
 	choice := advice.Choice{
 		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
 		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
-		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
+		Weight: c.Projection.RelationshipWeightProperty, Sensor: c.Sensors.Property,
 		Caption: c.Report.Caption,
 	}
 	if c.Privacy.Metric != "hops" {
@@ -214,7 +214,7 @@ func flagsOf(c advice.Choice) map[string][]string {
 	flags := map[string][]string{"node-labels": quoted(c.NodeLabels), "relationship-types": quoted(c.RelationshipTypes)}
 	for name, text := range map[string]string{
 		"source-property": c.Source, "measurement-property": c.Measurement, "node-key": c.NodeKey, "community-property": c.Community,
-		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-label": c.SensorLabel, "sensor-property": c.Sensor,
+		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-property": c.Sensor,
 		"node-caption": c.Caption,
 	} {
 		if text != "" {

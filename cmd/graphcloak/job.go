@@ -49,10 +49,6 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 		NodeLabels: wildcard(p.NodeLabels), RelationshipTypes: wildcard(p.RelationshipTypes),
 		NodeQuery: p.NodeQuery, RelationshipQuery: p.RelationshipQuery, NodeKey: p.NodeKey,
 		RelationshipWeightProperty: p.RelationshipWeightProperty, Aggregation: aggregation,
-		DropBadWeight: p.OnBadWeight == "drop",
-	}
-	if p.DefaultWeight != nil {
-		sel.DefaultWeight = *p.DefaultWeight
 	}
 	if p.Isolated != "refuse" {
 		sel.Isolated = graph.Isolated(p.Isolated)
@@ -61,7 +57,7 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 		sel.LengthProperty = c.Privacy.Metric
 	}
 	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Method: method}
-	set.Public.Sensors = graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property}
+	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }
 
@@ -163,7 +159,7 @@ func uncertainty(c *config.Config) (u privacy.Uncertainty, err error) {
 func signalOf(c *config.Config) graphcloak.Signal {
 	s := c.Signal
 	return graphcloak.Signal{
-		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty, AllowZero: s.AllowZero && s.SourceProperty != "",
+		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty,
 	}
 }
 

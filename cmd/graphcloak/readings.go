@@ -31,7 +31,7 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 	if f, told := errors.AsType[*failure](err); told && f.suggestion != "" {
 		return err
 	}
-	if errors.Is(err, graphcloak.ErrZeroSignal) {
+	if errors.Is(err, graphcloak.ErrMissingSignal) {
 		return a.findableSources(err, signal)
 	}
 	e, ok := errors.AsType[*privacy.ReadingsError](err)
@@ -49,18 +49,18 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 		lo, needed = -math.MaxFloat64, true
 	}
 	return fail(exitValidation, "%w", err).
-		hint("find them with %s", neo4j.FindReadings(set.Selection, set.Sensors, e.Property, lo, hi, needed))
+		hint("find them with %s", neo4j.FindReadings(set.Selection, e.Property, lo, hi, needed))
 }
 
-// findableSources adds to the error about sources of no mass how the user finds which
-// nodes have any. Where they are is the secret: it is not looked up.
+// findableSources adds to the error about a property that no selected node has how the user finds
+// which nodes have it. Where they are is the secret: it is not looked up.
 func (a *app) findableSources(err error, signal graphcloak.Signal) error {
 	where := "look through the column " + signal.SourceProperty + " of nodes.csv"
 	if from, unnamed := a.source(); unnamed == nil && from.Kind == config.FromNeo4j {
 		where = neo4j.FindHolders(signal.SourceProperty) + " shows which labels have it"
 	}
 	return fail(exitValidation, "%w", err).
-		hint("check --source-property and the selection by --node-labels: %s; --allow-zero-signal releases it all the same", where)
+		hint("check --source-property and the selection by --node-labels: %s", where)
 }
 
 // explain adds to an error of a scope without a cap what limits it.

@@ -88,8 +88,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
 			"leave it out"},
-		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it " +
-			"all the same"},
+		{graphcloak.ErrMissingSignal, exitValidation, "check --source-property and the selection"},
 		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with " +
 			"--kernel-method eigen or chebyshev"},
 		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
@@ -104,8 +103,8 @@ func sentinels() []sentinel {
 		{allocation.ErrInvalid, exitValidation, ""},
 		{graph.ErrDuplicateNode, exitValidation, graphData},
 		{graph.ErrUnknownNode, exitValidation, graphData},
-		{graph.ErrBadWeight, exitValidation, "--on-bad-weight drop leaves such relationships out"},
-		{graph.ErrBadLength, exitValidation, "--on-bad-weight drop leaves such relationships out"},
+		{graph.ErrBadWeight, exitValidation, "fix them in the store or the CSV file"},
+		{graph.ErrBadLength, exitValidation, "fix them in the store or the CSV file"},
 		{graph.ErrChange, exitValidation, graphData},
 		{graph.ErrParallel, exitValidation, "choose an --aggregation, such as SUM"},
 		{graph.ErrTooLarge, exitMemory, "select fewer nodes"},

@@ -76,7 +76,7 @@ func (e *edges) finish(s *Store) error {
 	if err := e.unselected.Err("relationships of the query have an end outside the selected nodes", "select those nodes too"); err != nil {
 		return err
 	}
-	return e.Finish(s.notices.Add)
+	return e.Finish()
 }
 
 // readRelationships reads those between selected nodes: from all of their types
@@ -92,7 +92,6 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 	names := naming{}
 	g := gather[links]{
 		columns: []cypher{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
-		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
 		params:  names,
 	}
 	types := quoteAll(sel.RelationshipTypes)

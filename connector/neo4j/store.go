@@ -17,15 +17,11 @@ import (
 
 // Options says where the server is and how to talk to it.
 type Options struct {
-	URI         string // "": neo4j://localhost:7687
-	Username    string // "": no authentication
-	Password    string
-	Database    string // "": the user's home database
-	ReadOnly    bool   // refuse to write, whatever the server allows
-
-	// AllowLoadCSV lets queries of the user load CSV, and call procedures and
-	// functions of plugins: they may reach other files and addresses.
-	AllowLoadCSV bool
+	URI      string // "": neo4j://localhost:7687
+	Username string // "": no authentication
+	Password string
+	Database string // "": the user's home database
+	ReadOnly bool   // refuse to write, whatever the server allows
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	JobID       string        // shown in SHOW TRANSACTIONS
