@@ -27,7 +27,7 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	detected := graphcloak.PlannedCommunities{Count: 4, Detection: &graphcloak.Detection{Method: "leiden", Quality: "cpm", Gamma: 1}}
+	detected := graphcloak.PlannedCommunities{Count: 4, Detection: &graphcloak.Detection{Method: "leiden", Quality: "modularity", Gamma: 1}}
 	alter := func(c graphcloak.PlannedCommunities, change func(*graphcloak.PlannedCommunities)) *graphcloak.PlannedCommunities {
 		change(&c)
 		return &c

@@ -55,10 +55,8 @@ type Projection struct {
 
 // Diffusion describes e^{-τL}.
 type Diffusion struct {
-	Tau          Tau
-	Aim          string // community | location
-	Laplacian    string
-	KernelMethod string
+	Tau       Tau
+	Laplacian string
 }
 
 // Sensors says which nodes carry sensors; all, where it is empty.
@@ -76,7 +74,6 @@ type Privacy struct {
 	Delta         float64
 	Alpha         float64
 	Metric        string // hops, or the property that holds a relationship's length
-	Calibration   string
 	Allocation    string
 	MaxSensors    int
 	Guarantee     string
@@ -98,22 +95,17 @@ type Escrow struct {
 
 // Recovery holds the choices of the analyst's side.
 type Recovery struct {
-	ResidualBound ResidualBound
 	Sigma         *float64 // nil: from the release
 	PriorProperty string   // "": flat
 	Sources       Sources
 	FalseAlarm    float64  // in (0, 1]
-	Amplitude     string   // uniform | one
 	FaultRate     *float64 // nil: 0.01 for a release of measured readings, else 0
 }
 
 // Community says where communities come from.
 type Community struct {
-	Property   string // "": detect
-	Method     string
-	Quality    string
-	Gamma      *float64 // nil: 1 for modularity, the graph's density for CPM
-	RandomSeed int64
+	Property string   // "": detect
+	Gamma    *float64 // nil: 1
 }
 
 // Report says what a run shows to people.

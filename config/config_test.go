@@ -63,7 +63,7 @@ func load(t *testing.T, l config.Layers) *config.Config {
 func TestDefaults(t *testing.T) {
 	clearEnv(t)
 	c := load(t, config.Layers{})
-	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Diffusion.Aim != "community" || c.Privacy.Epsilon != 1 ||
+	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Privacy.Epsilon != 1 ||
 		c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
 		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
 	}
@@ -132,8 +132,8 @@ func TestEveryKind(t *testing.T) {
 	c := load(t, config.Layers{Flags: flags(t,
 		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
-		"--aggregation", "max", "--residual-bound", "1.5",
-		"--clip-low=-1", "--random-seed=-7", "--strict", "--property-prefix", "x",
+		"--aggregation", "max",
+		"--clip-low=-1", "--strict", "--property-prefix", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
 		t.Errorf("nodeLabels = %q", got)
@@ -144,14 +144,14 @@ func TestEveryKind(t *testing.T) {
 	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" {
 		t.Errorf("projection %+v", c.Projection)
 	}
-	if c.Recovery.ResidualBound != (config.ResidualBound{Radius: 1.5}) || *c.Privacy.ClipLow != -1 {
+	if *c.Privacy.ClipLow != -1 {
 		t.Errorf("recovery %+v", c.Recovery)
 	}
 	if c.From != (config.From{Kind: config.FromGenerate, Arg: "sbm,n=500,k=2"}) {
 		t.Errorf("from %+v", c.From)
 	}
-	if !c.Execution.Strict || c.Community.RandomSeed != -7 {
-		t.Errorf("execution %+v, seed %d", c.Execution, c.Community.RandomSeed)
+	if !c.Execution.Strict {
+		t.Errorf("execution %+v", c.Execution)
 	}
 	if c.Connection.URI != "bolt://localhost" || c.Connection.Username != "me" || c.Connection.Password.Reveal() != "pw" ||
 		c.Connection.Database != "db" || c.Write.PropertyPrefix != "x" {
@@ -162,13 +162,13 @@ func TestEveryKind(t *testing.T) {
 func TestFileForms(t *testing.T) {
 	clearEnv(t)
 	for name, text := range map[string]string{
-		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\nstrict: true\nresidualBound: 2\n",
-		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "strict": true, "residualBound": 2}`,
-		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\nstrict = true\nresidualBound = 2\n",
+		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\nstrict: true\n",
+		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "strict": true}`,
+		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\nstrict = true\n",
 	} {
 		c := load(t, config.Layers{File: file(t, name, text)})
 		if !slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) || c.Privacy.Epsilon != 4 ||
-			!c.Execution.Strict || c.Recovery.ResidualBound.Radius != 2 {
+			!c.Execution.Strict {
 			t.Errorf("%s: %+v %+v %+v", name, c.Projection, c.Privacy, c.Execution)
 		}
 	}
@@ -178,7 +178,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	clearEnv(t)
 	t.Setenv("GRAPHCLOAK_DELTA", "1")
 	path := file(t, "c.yaml", "alpha: 0\ntao: 3\nneo4jPassword: hunter2\nforce: true\nnested: {a: 1}\n")
-	_, err := config.Load(config.Layers{Flags: flags(t, "--epsilon", "NaN", "--tau", "two", "--calibration", "anlytic"), File: path})
+	_, err := config.Load(config.Layers{Flags: flags(t, "--epsilon", "NaN", "--tau", "two", "--allocation", "optimla"), File: path})
 	if err == nil {
 		t.Fatal("accepted")
 	}
@@ -191,7 +191,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		path + `:3: unknown key "neo4jPassword": a file holds no password`,
 		path + `:4: unknown key "force": give it as the flag --force`,
 		path + `:5: unknown key "nested": `,
-		`want analytic|classical|paper; did you mean analytic?`,
+		`want optimal|uniform; did you mean optimal?`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
@@ -234,10 +234,6 @@ func TestBadValues(t *testing.T) {
 		{"--uri", "neo4j://u:p@h"},
 		{"--uri", "ftp://h"},
 		{"--uri", "bolt://"},
-		{"--residual-bound", "-1"},
-		{"--residual-bound", "0"},
-		{"--residual-bound", "NaN"},
-		{"--residual-bound", "chi"},
 		{"--property-prefix", "a-b"},
 		{"--property-prefix", ""},
 		{"--property-prefix", "1a"},

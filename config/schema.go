@@ -46,17 +46,13 @@ func (s Setting) schema() map[string]any {
 	if s.Values != nil {
 		schema["enum"] = s.Values
 	}
-	words := map[string][]string{"residualBound": residualRules(), "tau": {"auto"}}[s.Key]
-	if words != nil {
+	if s.Key == "tau" {
 		delete(schema, "type")
-		list := []any{
-			map[string]any{"enum": words},
+		schema["anyOf"] = []any{
+			map[string]any{"enum": []string{"auto"}},
 			map[string]any{"type": "number", "exclusiveMinimum": 0},
+			map[string]any{"type": "string", "pattern": `^[0-9.]+(e[+-]?[0-9]+)?\.\.[0-9.]+(e[+-]?[0-9]+)?$`},
 		}
-		if s.Key == "tau" {
-			list = append(list, map[string]any{"type": "string", "pattern": `^[0-9.]+(e[+-]?[0-9]+)?\.\.[0-9.]+(e[+-]?[0-9]+)?$`})
-		}
-		schema["anyOf"] = list
 	}
 	return schema
 }

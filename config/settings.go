@@ -128,19 +128,9 @@ func diffusion() []Setting {
 			field: func(c *Config) any { return &c.Diffusion.Tau },
 		},
 		{
-			Key: "aim", Group: g, Default: "community", Values: []string{"community", "location"},
-			Help:  "what --tau auto is judged by: naming the community, or the distance to the source",
-			field: func(c *Config) any { return &c.Diffusion.Aim },
-		},
-		{
 			Key: "laplacian", Group: g, Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"},
 			Help:  "which Laplacian L of the graph",
 			field: func(c *Config) any { return &c.Diffusion.Laplacian },
-		},
-		{
-			Key: "kernelMethod", Group: g, Default: "auto", Values: []string{"auto", "eigen", "chebyshev"},
-			Help:  "how e^{-τL} is applied; auto chooses by size",
-			field: func(c *Config) any { return &c.Diffusion.KernelMethod },
 		},
 	}
 }

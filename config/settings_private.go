@@ -32,11 +32,6 @@ func noise() []Setting {
 			arg: "hops|PROPERTY", check: nonEmpty,
 			field: func(c *Config) any { return &c.Privacy.Metric },
 		},
-		{
-			Key: "calibration", Group: g, Default: "analytic", Values: []string{"analytic", "classical", "paper"},
-			Help:  "how ε and δ become σ; analytic is exact and adds the least noise",
-			field: func(c *Config) any { return &c.Privacy.Calibration },
-		},
 	}
 }
 
@@ -125,11 +120,6 @@ func recovery() []Setting {
 	const g = GroupRecovery
 	return []Setting{
 		{
-			Key: "residualBound", Group: g, Default: "auto", Help: "radius of the residual in BPDN: a rule or a number",
-			arg:   "auto|paper|NUMBER",
-			field: func(c *Config) any { return &c.Recovery.ResidualBound },
-		},
-		{
 			Key: "sigma", Group: GroupNoise, Help: "standard deviation of the noise of every value, when neither a release file nor a " +
 				"property with one σ a value is at hand", arg: "NUMBER", wants: above(0, "> 0"),
 			field: func(c *Config) any { return &c.Recovery.Sigma },
@@ -138,11 +128,6 @@ func recovery() []Setting {
 			Key: "priorProperty", Group: g, Help: "public node property with the prior weight of being the source; it shapes plan and " +
 				"report, so nothing private may be in it; flat unless given", arg: "PROPERTY",
 			field: func(c *Config) any { return &c.Recovery.PriorProperty },
-		},
-		{
-			Key: "amplitude", Group: g, Default: "mixed", Values: []string{"mixed", "uniform", "one"},
-			Help:  "strength of the source: 1 or unknown at even odds, unknown in [0, 1], or 1",
-			field: func(c *Config) any { return &c.Recovery.Amplitude },
 		},
 		{
 			Key: "sources", Group: g, Default: "auto",
@@ -173,24 +158,9 @@ func community() []Setting {
 			field: func(c *Config) any { return &c.Community.Property },
 		},
 		{
-			Key: "communityMethod", Group: g, Default: "leiden", Values: []string{"leiden", "louvain"},
-			Help:  "how communities are detected",
-			field: func(c *Config) any { return &c.Community.Method },
-		},
-		{
-			Key: "communityQuality", Group: g, Default: "modularity", Values: []string{"modularity", "cpm"},
-			Help:  "what detected communities maximise; cpm: the constant Potts model, which keeps small ones apart",
-			field: func(c *Config) any { return &c.Community.Quality },
-		},
-		{
 			Key: "gamma", Group: g, arg: "NUMBER", wants: above(0, "> 0"),
-			Help:  "resolution: larger gives smaller communities; 1, or with cpm the density of the graph, unless given",
+			Help:  "resolution of the detection: larger gives smaller communities; 1 unless given",
 			field: func(c *Config) any { return &c.Community.Gamma },
-		},
-		{
-			Key: "randomSeed", Group: g, Default: "0",
-			Help: "seed of community detection and of simulations; never of privacy noise", arg: "NUMBER",
-			field: func(c *Config) any { return &c.Community.RandomSeed },
 		},
 	}
 }

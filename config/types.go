@@ -75,34 +75,6 @@ func (f *From) parse(text string) error {
 	return nil
 }
 
-// ResidualBound is the rule for the radius of the residual, or the radius.
-type ResidualBound struct {
-	Rule   string  // auto | paper; "" if the radius is given
-	Radius float64 // ≥ 0
-}
-
-func residualRules() []string { return []string{"auto", "paper"} }
-
-func (b ResidualBound) String() string {
-	if b.Rule != "" {
-		return b.Rule
-	}
-	return strconv.FormatFloat(b.Radius, 'g', -1, 64)
-}
-
-func (b *ResidualBound) parse(text string) error {
-	if slices.Contains(residualRules(), text) {
-		*b = ResidualBound{Rule: text}
-		return nil
-	}
-	radius, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(radius > 0) || math.IsInf(radius, 1) {
-		return errors.New(strings.Join(residualRules(), "|") + " or a number > 0")
-	}
-	*b = ResidualBound{Radius: radius}
-	return nil
-}
-
 // Tau is the diffusion time, or what it may be: From < To where it is not known exactly.
 // The zero value is auto.
 type Tau struct{ From, To float64 }

@@ -266,7 +266,8 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		}
 		deadline := time.Now().Add(5 * time.Minute)
 		// A run is finished before its tick is: the pages are read once both are.
-		for !strings.Contains(ask("GET", "/api/v1/runs?status=FINISHED"), "night") || strings.Contains(ask("GET", "/api/v1/jobs"), "RUNNING") {
+		for !strings.Contains(ask("GET", "/api/v1/runs?status=FINISHED"), "night") ||
+			strings.Contains(ask("GET", "/api/v1/jobs"), "RUNNING") {
 			if time.Sleep(5 * time.Millisecond); time.Now().After(deadline) {
 				t.Fatalf("the job was not run: %s", said)
 			}

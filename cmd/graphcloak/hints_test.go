@@ -50,7 +50,6 @@ func TestHints(t *testing.T) {
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "`graphcloak runs list`"},
 		{"graph generate path,n=5 -o path5", exitUsage, "takes SPEC DIR, and was given 1 word", "usage:"},
-		{"plan --from folder:path --tau 1 --aim location --trials 0", exitOK, "at a τ that is given it changes nothing", none},
 		{"plan --from folder:path --tau 1 --sources 2 --trials 0", exitOK, "releases with one source", none},
 		{"inspect --from folder:path", exitOK, "this is at τ = 2; without --tau", none},
 		{"init gaps.yaml --yes --from folder:gaps", exitOK, `some of the relationships lack "length"`, none},

@@ -12,12 +12,9 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
-	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
 // This file turns settings, which are checked strings and numbers, into the
@@ -37,10 +34,6 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if err != nil {
 		return graphcloak.Settings{}, err
 	}
-	method, err := expm.ParseMethod(c.Diffusion.KernelMethod)
-	if err != nil {
-		return graphcloak.Settings{}, err
-	}
 	tau, err := tauOf(c, c.Signal.MeasurementProperty != "")
 	if err != nil {
 		return graphcloak.Settings{}, err
@@ -56,7 +49,7 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Method: method}
+	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind}
 	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }
@@ -99,10 +92,6 @@ const allocationWork = time.Minute
 
 func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	p := c.Privacy
-	calibration, err := privacy.ParseCalibration(p.Calibration)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	guarantee, err := privacy.ParseGuarantee(p.Guarantee)
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
@@ -111,13 +100,9 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
-	aim, err := graphcloak.ParseAim(c.Diffusion.Aim)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	options := graphcloak.PlanOptions{
-		Aim: aim, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
-		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
+		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
+		Guarantee: guarantee, Randomness: randomness,
 		Allocation: graphcloak.Allocation{
 			Uniform:    p.Allocation == "uniform",
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
@@ -163,18 +148,12 @@ func signalOf(c *config.Config) graphcloak.Signal {
 	}
 }
 
-func recoverOptions(r config.Recovery) (analyst.Options, error) {
+func recoverOptions(r config.Recovery) analyst.Options {
 	options := analyst.Options{Sources: r.Sources.Count, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
 	if r.Sources.Auto {
 		options.Sources = analyst.OneOrTwo
 	}
-	rule, err := recovery.ParseRule(r.ResidualBound.String())
-	if err != nil {
-		return options, err
-	}
-	options.Rule = rule
-	options.Amplitude = map[string]posterior.Amplitude{"uniform": posterior.UniformAmplitude, "one": posterior.UnitAmplitude}[r.Amplitude]
-	return options, nil
+	return options
 }
 
 // mostLevels bounds the levels of a hierarchy of communities, and refinement is the
@@ -185,17 +164,11 @@ const (
 )
 
 func detector(c config.Community) community.Detector {
-	objective, gamma := community.ByModularity, 0.0
-	if c.Quality == "cpm" {
-		objective = community.CPM
-	}
+	leiden := community.Leiden{Theta: refinement, MaxLevels: mostLevels}
 	if c.Gamma != nil {
-		gamma = *c.Gamma
+		leiden.Gamma = *c.Gamma
 	}
-	if c.Method == "louvain" {
-		return community.Louvain{Objective: objective, Gamma: gamma, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
-	}
-	return community.Leiden{Objective: objective, Gamma: gamma, Theta: refinement, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
+	return leiden
 }
 
 // job puts a whole run together.
@@ -209,10 +182,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	options, err := recoverOptions(c.Recovery)
-	if err != nil {
-		return graphcloak.Job{}, err
-	}
+	options := recoverOptions(c.Recovery)
 	options.TauFrom, options.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
 	if path := c.Privacy.Scenario; path != "" {
 		if settings.Alternatives, err = readAlternatives(path); err != nil {

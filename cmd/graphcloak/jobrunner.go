@@ -251,10 +251,7 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if own, err := r.of(w.Definition); err == nil {
 		a = own // its queries are those that may be run: what was kept lay where others write
 	}
-	job, err := a.keptJob(kept, w.ReleaseID)
-	if err != nil {
-		return nil, kept.Mode, err
-	}
+	job := a.keptJob(kept, w.ReleaseID)
 	if err := a.checkSaved(job.Settings); err != nil {
 		return nil, kept.Mode, err
 	}

@@ -35,7 +35,7 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
-	accuracy, err := study.LargeAccuracy(ctx, m, p, opts, a.sample(trialsOf(trials, m.Graph.Order())), largeTime)
+	accuracy, err := study.LargeAccuracy(ctx, m, p, opts, study.Sample{Trials: trialsOf(trials, m.Graph.Order())}, largeTime)
 	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
 }
 
@@ -52,7 +52,7 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
 		return nil, nil
 	}
-	accuracy, err := study.Outlook(ctx, m, p, opts, a.sample(0).Seed, adviceTime)
+	accuracy, err := study.Outlook(ctx, m, p, opts, 0, adviceTime)
 	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory)) {
 		return found, nil
 	}

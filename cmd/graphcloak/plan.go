@@ -104,7 +104,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
 	a.noteEpsilon(p)
-	a.noteUnused(p)
+	a.noteUnused()
 	if a.outputFormat() != "table" && p.UniformReason != "" {
 		a.note("Note: %s", uniformReason(p))
 	}
@@ -112,10 +112,7 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 }
 
 // noteUnused tells of flags that were given and change nothing in this plan.
-func (a *app) noteUnused(p *graphcloak.Plan) {
-	if a.config.Origin("aim").Layer == config.LayerFlag && p.TauChoice == nil {
-		a.note("Note: --aim is what --tau auto searches for; at a τ that is given it changes nothing.")
-	}
+func (a *app) noteUnused() {
 	if a.config.Origin("sources").Layer == config.LayerFlag || a.config.Origin("falseAlarm").Layer == config.LayerFlag {
 		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for " +
 			"the answer of a run.")

@@ -57,7 +57,7 @@ func TestProgressOffATerminal(t *testing.T) {
 	a, _, stderr := kit(t)
 	a.command = "run"
 	step := 0
-	for _, stage := range []string{"nodes", "relationships", "eigenvalues", "local", "relationships", "recover: products for column norms"} {
+	for _, stage := range []string{"nodes", "relationships", "eigenvalues", "local", "relationships", "recover: products for norms"} {
 		a.progress(stage, 1, 2)
 		a.progress(stage, 2, 2)
 		if a.line.step < step {

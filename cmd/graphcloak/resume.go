@@ -100,10 +100,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 		return err
 	}
 	a.renewRecovery(kept)
-	job, err := a.keptJob(kept, runID)
-	if err != nil {
-		return err
-	}
+	job := a.keptJob(kept, runID)
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return a.outdated(err, runID)
@@ -135,15 +132,14 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 
 // keptJob is the job of a run that is gone on with. Its queries are agreed to where the
 // settings hold them.
-func (a *app) keptJob(kept *staged, runID string) (graphcloak.Job, error) {
+func (a *app) keptJob(kept *staged, runID string) graphcloak.Job {
 	a.agreeQueries(kept.model())
-	options, err := recoverOptions(kept.Recovery)
 	set := chosen(*kept.model(), kept.Recovery, kept.Community)
 	set.Communities.Caption = a.config.Report.Caption
 	return graphcloak.Job{
-		Settings: set, Signal: kept.Signal, Recover: options, Write: kept.Write,
+		Settings: set, Signal: kept.Signal, Recover: recoverOptions(kept.Recovery), Write: kept.Write,
 		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
-	}, err
+	}
 }
 
 // renewRecovery takes how to recover from the command line where it says so: recovery

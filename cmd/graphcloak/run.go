@@ -239,7 +239,7 @@ func (a *app) certified(b report.BPDN) error {
 		suggestion = "the answer is written all the same; without --strict this is a warning"
 	case recovery.Infeasible.String():
 		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
-			"try a larger --residual-bound NUMBER; the posterior does not need it"
+			"without --strict this is a warning; the posterior does not need it"
 	default:
 		return nil
 	}

@@ -63,7 +63,7 @@ func sentinels() []sentinel {
 			"the plan that they were made under"},
 		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
-		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
+		{privacy.ErrNotPrivate, exitValidation, "use a smaller --epsilon"},
 		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and " +
 			"a range of --tau out"},
 		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
@@ -71,8 +71,8 @@ func sentinels() []sentinel {
 		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},
-		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
-		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
+		{privacy.ErrImprecise, exitValidation, "use a smaller --tau"},
+		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, or --sudo to try all the same"},
 		{graphcloak.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
@@ -89,8 +89,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
 			"leave it out"},
 		{graphcloak.ErrMissingSignal, exitValidation, "check --source-property and the selection"},
-		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with " +
-			"--kernel-method eigen or chebyshev"},
+		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property"},
 		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole " +
 			"budget as spent"},
@@ -98,7 +97,7 @@ func sentinels() []sentinel {
 		{builtin.ErrUnknown, exitNotFound, "`graphcloak graph list` shows the names"},
 		{builtin.ErrSpec, exitUsage, "`graphcloak graph list` shows the families and their parameters"},
 		{sensitivity.ErrUncertainty, exitValidation, "declare less, or select a smaller part of the graph"},
-		{expm.ErrAccuracy, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
+		{expm.ErrAccuracy, exitValidation, "use a smaller --tau"},
 		{recovery.ErrInvalid, exitValidation, ""},
 		{allocation.ErrInvalid, exitValidation, ""},
 		{graph.ErrDuplicateNode, exitValidation, graphData},

@@ -89,7 +89,8 @@ func TestCommandsThatPay(t *testing.T) {
 		"release --from folder:path --source-property leak --plan plan.json":            "nothing was spent",
 		"demo": "nothing was spent",
 	} {
-		if exit, stderr := stoppedAtOnce(t, strings.Fields(args)...); exit != exitInterrupt || !strings.Contains(stderr, "interrupt; "+spent) {
+		exit, stderr := stoppedAtOnce(t, strings.Fields(args)...)
+		if exit != exitInterrupt || !strings.Contains(stderr, "interrupt; "+spent) {
 			t.Errorf("%s: exit %d: %s", args, exit, stderr)
 		}
 	}

@@ -20,7 +20,7 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		a.note("Note: %s.", c.Note)
 	default:
 		aim := "to name the community best"
-		if c.Aim == graphcloak.AimLocation {
+		if c.ByDistance {
 			aim = "to come nearest to the source"
 		}
 		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
@@ -50,7 +50,7 @@ func tauSection(p *graphcloak.Plan) []section {
 // judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
 func judgedBy(c *graphcloak.TauChoice) string {
 	switch {
-	case c.Aim == graphcloak.AimLocation:
+	case c.ByDistance:
 		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
 			"or within a tenth of what the best gains over the worst where that is less."
 	case c.Hopeless:

@@ -88,7 +88,7 @@ func screenCommands(release string) []screenCommand {
 		{120, "evaluate --from example:karate --trials 20 --scenario all" + noise, exitOK},
 		{80, "estimate --from example:net3 --tau 2", exitOK},
 		{80, "inspect --from example:karate --tau 2", exitOK},
-		{80, "recover --amplitude uniform -v --mode stream --from example:net3 --release " + release, exitOK},
+		{80, "recover -v --mode stream --from example:net3 --release " + release, exitOK},
 		{80, "run -v --source-property source --mode write" + noise + graph, exitOK},
 		{120, "run -v --source-property source --mode stats --force" + noise + graph, exitOK},
 		{80, "run --source-property nope" + noise + graph, exitNotFound},

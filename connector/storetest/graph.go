@@ -164,8 +164,8 @@ func testBadRelationships(t *testing.T, s Suite) {
 		}
 	}
 	sel.LengthProperty = "length"
-	if _, err := st.Graph(t.Context(), s.Select(st, sel)); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "7 relationships") ||
-		!strings.Contains(err.Error(), "coalesce") {
+	if _, err := st.Graph(t.Context(), s.Select(st, sel)); !errors.Is(err, connector.ErrInput) ||
+		!strings.Contains(err.Error(), "7 relationships") || !strings.Contains(err.Error(), "coalesce") {
 		t.Errorf("bad weights and lengths: %v, want ErrInput that counts 7 and says what to do", err)
 	}
 }
