@@ -77,11 +77,8 @@ type Privacy struct {
 	Allocation    string
 	MaxSensors    int
 	Guarantee     string
-	Randomness    string
-	RequireCap    bool     // refuse to spend where nothing limits it
-	SpendAtChance bool     // spend where nothing will be told
-	ClipLow       *float64 // nil: the range that the diffusion can reach
-	ClipHigh      *float64
+	SpendAtChance bool   // spend where nothing will be told
+	Clip          Clip   // of a reading; zero: the range that the diffusion can reach
 	WeightError   string // a share, or with % in hundredths; "": none
 	Scenario      string // file of alternative graphs; "": none
 }
@@ -89,8 +86,7 @@ type Privacy struct {
 // Escrow names the secret that noise is derived from, where it is.
 type Escrow struct {
 	KeyFile    string
-	Deployment string
-	Epoch      int64
+	Deployment Deployment // zero: noise is the system's
 }
 
 // Recovery holds the choices of the analyst's side.

@@ -70,7 +70,7 @@ func TestDefaults(t *testing.T) {
 	if c.From != (config.From{}) {
 		t.Errorf("from %v without any address", c.From)
 	}
-	if c.Privacy.ClipLow != nil || c.Projection.NodeLabels != nil {
+	if c.Privacy.Clip != (config.Clip{}) || c.Projection.NodeLabels != nil {
 		t.Error("a value that was not given is set")
 	}
 	for _, e := range c.Entries() {
@@ -133,7 +133,7 @@ func TestEveryKind(t *testing.T) {
 		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
 		"--aggregation", "max",
-		"--clip-low=-1", "--strict", "--property-prefix", "x",
+		"--clip", "-1..2", "--strict", "--property-prefix", "x",
 	)})
 	if got := c.Projection.NodeLabels; !slices.Equal(got, []string{"A", "B", "C,D"}) {
 		t.Errorf("nodeLabels = %q", got)
@@ -144,7 +144,7 @@ func TestEveryKind(t *testing.T) {
 	if c.Projection.Aggregation != "MAX" || c.Projection.RelationshipWeightProperty != "w" {
 		t.Errorf("projection %+v", c.Projection)
 	}
-	if *c.Privacy.ClipLow != -1 {
+	if c.Privacy.Clip != (config.Clip{Low: -1, High: 2}) {
 		t.Errorf("recovery %+v", c.Recovery)
 	}
 	if c.From != (config.From{Kind: config.FromGenerate, Arg: "sbm,n=500,k=2"}) {
@@ -247,8 +247,15 @@ func TestBadValues(t *testing.T) {
 		{"--node-labels", `"A`},
 		{"--sensor-property", " "},
 		{"--node-key", "\n"},
-		{"--clip-low", "2", "--clip-high", "1"},
-		{"--clip-low", "1", "--clip-high", "1"},
+		{"--clip", "2..1"},
+		{"--clip", "1..1"},
+		{"--clip", "1"},
+		{"--clip", "0..NaN"},
+		{"--clip", "-Inf..1"},
+		{"--deployment", "a/-1"},
+		{"--deployment", "a/4294967296"},
+		{"--deployment", "a/b"},
+		{"--deployment", "/1"},
 		{"--source-property", "a", "--measurement-property", "b"},
 		{"--node-labels", "A", "--node-query", "q"},
 		{"--password-file", "f", "-p", "x"},

@@ -115,7 +115,7 @@ func FuzzSettings(f *testing.F) {
 	}
 	f.Add("yaml", "tau: 3\nnodeLabels: [A, B]\n")
 	f.Add("toml", "tau = 3\nnodeLabels = [\"A\"]\n")
-	f.Add("json", `{"tau": 3, "nodeLabels": "A,B", "clipLow": null}`)
+	f.Add("json", `{"tau": 3, "nodeLabels": "A,B", "clip": null}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, form, text string) {
 		if form != "yaml" && form != "toml" && form != "json" {

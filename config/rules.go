@@ -65,8 +65,6 @@ func (c *Config) conflicts() []error {
 	clash(c.Signal.SourceProperty != "" && c.Signal.MeasurementProperty != "", "one of them", "sourceProperty", "measurementProperty")
 	clash(len(p.NodeLabels) > 0 && p.NodeQuery != "", "one of them", "nodeLabels", "nodeQuery")
 	clash(len(p.RelationshipTypes) > 0 && p.RelationshipQuery != "", "one of them", "relationshipTypes", "relationshipQuery")
-	low, high := c.Privacy.ClipLow, c.Privacy.ClipHigh
-	clash(low != nil && high != nil && !(*low < *high), "clipLow < clipHigh", "clipLow", "clipHigh")
 	if keys := c.passwordKeys(); len(keys) > 1 {
 		clash(true, "one of them", keys...)
 	}

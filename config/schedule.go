@@ -12,7 +12,6 @@ import (
 // Schedule is what a run that a scheduler starts needs beside what it computes.
 type Schedule struct {
 	MetricsFile string // "": none
-	PingURL     Secret // anyone who knows it can report in the job's name; "": none
 	OncePer     Span   // 0: as often as it is asked for
 	ReleaseID   string // "": a new one
 }
@@ -87,11 +86,6 @@ func schedule() []Setting {
 			Key: "metricsFile", Group: g, Help: "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics",
 			arg:   "FILE",
 			field: func(c *Config) any { return &c.Schedule.MetricsFile },
-		},
-		{
-			Key: "pingUrl", Group: g, Help: "tell this address of the start, and of the end by the exit code, as healthchecks.io has it",
-			arg:   "URL",
-			field: func(c *Config) any { return &c.Schedule.PingURL },
 		},
 		{
 			Key: "oncePer", Group: g, Help: "do nothing where a run of the same property was finished within this time, by the " +

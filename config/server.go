@@ -5,19 +5,14 @@ package config
 import (
 	"net"
 	"strconv"
-	"time"
 )
 
 // Server says where `serve` listens, and how its jobs are run.
 type Server struct {
-	Listen         string // HOST:PORT
-	TokenFile      string // "": none
-	TLSCertificate string // file; "": none
-	TLSKey         string // file
-	Insecure       bool   // answer others than this machine without TLS
-	Lease          time.Duration
-	PollInterval   time.Duration
-	ParallelJobs   int
+	Listen         string   // HOST:PORT
+	TokenFile      string   // "": none
+	TLSCertificate string   // file; "": none
+	Insecure       bool     // answer others than this machine without TLS
 	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
 }
 
@@ -43,30 +38,12 @@ func server() []Setting {
 			field: func(c *Config) any { return &c.Server.TokenFile },
 		},
 		{
-			Key: "tlsCertificate", Group: g, Help: "certificate chain of the server, PEM", arg: "FILE",
+			Key: "tlsCertificate", Group: g, Help: "certificate chain and private key of the server, PEM; the key may be in a file beside it that ends in .key", arg: "FILE",
 			field: func(c *Config) any { return &c.Server.TLSCertificate },
-		},
-		{
-			Key: "tlsKey", Group: g, Help: "private key of that certificate, PEM", arg: "FILE",
-			field: func(c *Config) any { return &c.Server.TLSKey },
 		},
 		{
 			Key: "insecure", Group: g, Default: "false", Help: "listen beyond this machine without TLS, as behind a proxy that has it",
 			field: func(c *Config) any { return &c.Server.Insecure },
-		},
-		{
-			Key: "lease", Group: g, Default: "1m0s", Help: "time after which another instance takes over the run of one that is gone",
-			arg: "DURATION", wants: atLeast(3e9, "of 3s or more"),
-			field: func(c *Config) any { return &c.Server.Lease },
-		},
-		{
-			Key: "pollInterval", Group: g, Default: "10s", Help: "time between two looks at the jobs in the store", arg: "DURATION",
-			wants: atLeast(1e9, "of 1s or more"),
-			field: func(c *Config) any { return &c.Server.PollInterval },
-		},
-		{
-			Key: "parallelJobs", Group: g, Default: "1", Help: "runs of different jobs at once", arg: "NUMBER", wants: atLeast(1, "≥ 1"),
-			field: func(c *Config) any { return &c.Server.ParallelJobs },
 		},
 		{
 			Key: "filedJobs", Group: g, arg: "KEY=NAME,...",

@@ -3,7 +3,6 @@
 package config
 
 import (
-	"math"
 	"slices"
 )
 
@@ -62,26 +61,13 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.Guarantee },
 		},
 		{
-			Key: "randomness", Group: g, Default: "system", Values: []string{"system", "escrow"},
-			Help:  "where noise comes from; system has no backdoor, escrow lets the holder of a key remove it",
-			field: func(c *Config) any { return &c.Privacy.Randomness },
-		},
-		{
-			Key: "requireCap", Group: GroupBudget, Default: "false", Help: "refuse to spend from a scope without a cap, with exit code 9",
-			field: func(c *Config) any { return &c.Privacy.RequireCap },
-		},
-		{
 			Key: "spendAtChance", Group: GroupBudget, Default: "false",
 			Help:  "spend although simulation does not tell the answer from chance, which is refused otherwise",
 			field: func(c *Config) any { return &c.Privacy.SpendAtChance },
 		},
 		{
-			Key: "clipLow", Group: g, Help: "public lower limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",
-			field: func(c *Config) any { return &c.Privacy.ClipLow },
-		},
-		{
-			Key: "clipHigh", Group: g, Help: "public upper limit of a reading; what the diffusion can reach unless given", arg: "NUMBER",
-			field: func(c *Config) any { return &c.Privacy.ClipHigh },
+			Key: "clip", Group: g, Help: "public range of a reading, such as 0..1; what the diffusion can reach unless given", arg: "LOW..HIGH",
+			field: func(c *Config) any { return &c.Privacy.Clip },
 		},
 		{
 			Key: "weightError", Group: g, Help: "sensors measure, and each weight may be off by this much, such as 20%: the guarantee " +
@@ -101,17 +87,13 @@ func escrow() []Setting {
 	const g = GroupEscrow
 	return []Setting{
 		{
-			Key: "keyFile", Group: g, Flag: "key", Help: "file with the secret of escrow randomness, mode 0600", arg: "FILE",
+			Key: "keyFile", Group: g, Flag: "key", Help: "file with the secret of the deployment, mode 0600", arg: "FILE",
 			field: func(c *Config) any { return &c.Escrow.KeyFile },
 		},
 		{
-			Key: "deployment", Group: g, Help: "name of the installation whose sensors share a master secret", arg: "NAME",
+			Key: "deployment", Group: g, Help: "derive the noise from the master secret of this installation, by its number in the order of rotation, 1 unless " +
+				"given: its holder can remove it; unless given nobody can", arg: "NAME/NUMBER",
 			field: func(c *Config) any { return &c.Escrow.Deployment },
-		},
-		{
-			Key: "epoch", Group: g, Default: "1", Help: "number of the master secret in the order of rotation", arg: "NUMBER",
-			wants: bounds{min: 0, max: math.MaxUint32, text: "from 0 to 4294967295"},
-			field: func(c *Config) any { return &c.Escrow.Epoch },
 		},
 	}
 }
@@ -228,7 +210,7 @@ func execution() []Setting {
 		},
 		{
 			Key: "strict", Group: g, Default: "false", Help: "exit with 12 after warnings and with 10 if BPDN is infeasible; a run that " +
-				"warns before it spends ends with 6 and spends nothing",
+				"warns before it spends ends with 6, one from a scope without a cap with 9, and spends nothing",
 			field: func(c *Config) any { return &c.Execution.Strict },
 		},
 	}

@@ -75,6 +75,69 @@ func (f *From) parse(text string) error {
 	return nil
 }
 
+// number writes a float so that it reads back.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// parseRange reads LOW..HIGH, finite and LOW < HIGH.
+func parseRange(text string) (low, high float64, ok bool) {
+	a, b, _ := strings.Cut(text, "..")
+	low, errLow := strconv.ParseFloat(a, 64)
+	high, errHigh := strconv.ParseFloat(b, 64)
+	return low, high, errLow == nil && errHigh == nil && -math.MaxFloat64 <= low && low < high && high <= math.MaxFloat64
+}
+
+// Clip is the public range of a reading; the zero value is none.
+type Clip struct{ Low, High float64 }
+
+func (c Clip) String() string {
+	if c == (Clip{}) {
+		return ""
+	}
+	return number(c.Low) + ".." + number(c.High)
+}
+
+func (c *Clip) parse(text string) error {
+	*c = Clip{}
+	if text == "" {
+		return nil
+	}
+	low, high, ok := parseRange(text)
+	if !ok {
+		return errors.New("LOW..HIGH with LOW < HIGH, such as 0..1 or -1..1")
+	}
+	*c = Clip{low, high}
+	return nil
+}
+
+// Deployment is the installation whose sensors share a master secret, and the number of
+// that secret in the order of rotation. The zero value is none.
+type Deployment struct {
+	Name   string
+	Number uint32
+}
+
+func (d Deployment) String() string {
+	if d.Name == "" {
+		return ""
+	}
+	return d.Name + "/" + strconv.FormatUint(uint64(d.Number), 10)
+}
+
+func (d *Deployment) parse(text string) error {
+	name, number, numbered := strings.Cut(text, "/")
+	n, err := uint64(1), error(nil)
+	if numbered {
+		n, err = strconv.ParseUint(number, 10, 32)
+	}
+	if err != nil || numbered && name == "" {
+		return errors.New("NAME or NAME/NUMBER such as hall/2, with a number from 0 to 4294967295")
+	}
+	if *d = (Deployment{name, uint32(n)}); name == "" {
+		*d = Deployment{}
+	}
+	return nil
+}
+
 // Tau is the diffusion time, or what it may be: From < To where it is not known exactly.
 // The zero value is auto.
 type Tau struct{ From, To float64 }
@@ -96,14 +159,13 @@ func (t Tau) Value() float64 {
 }
 
 func (t Tau) String() string {
-	short := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch {
 	case t == Tau{}:
 		return "auto"
 	case t.IsRange():
-		return short(t.From) + ".." + short(t.To)
+		return number(t.From) + ".." + number(t.To)
 	}
-	return short(t.From)
+	return number(t.From)
 }
 
 func (t *Tau) parse(text string) error {
@@ -111,13 +173,12 @@ func (t *Tau) parse(text string) error {
 	if text == "auto" {
 		return nil
 	}
-	low, high, ranges := strings.Cut(text, "..")
-	from, err := strconv.ParseFloat(low, 64)
-	to := from
-	if ranges && err == nil {
-		to, err = strconv.ParseFloat(high, 64)
+	from, to, ok := parseRange(text)
+	if !strings.Contains(text, "..") {
+		x, err := strconv.ParseFloat(text, 64)
+		from, to, ok = x, x, err == nil && x <= math.MaxFloat64
 	}
-	if err != nil || !(from > 0) || !(to <= math.MaxFloat64) || !(from < to || from == to && !ranges) {
+	if !ok || !(from > 0) {
 		return errors.New("auto, a number > 0, or where sensors measure FROM..TO with 0 < FROM < TO, such as 1.5..2.5")
 	}
 	*t = Tau{From: from, To: to}

@@ -20,8 +20,5 @@ func checkFiled(job, server *config.Config) error {
 			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", visible(name))
 		}
 	}
-	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
-		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
-	}
 	return nil
 }

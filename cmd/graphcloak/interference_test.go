@@ -116,7 +116,7 @@ func TestNonInterference(t *testing.T) {
 	for what, pair := range interferences() {
 		signal := []string{"--source-property", "signal"}
 		if what != "sources" {
-			signal = []string{"--measurement-property", "signal", "--clip-low", "0", "--clip-high", "1"}
+			signal = []string{"--measurement-property", "signal", "--clip", "0..1"}
 		}
 		for _, shape := range [][]string{
 			{"--format", "json", "--mode", "stream", "--allocation", "uniform"},

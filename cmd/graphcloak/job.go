@@ -96,13 +96,9 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
-	randomness, err := privacy.ParseRandomness(p.Randomness)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	options := graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
-		Guarantee: guarantee, Randomness: randomness,
+		Guarantee: guarantee,
 		Allocation: graphcloak.Allocation{
 			Uniform:    p.Allocation == "uniform",
 			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
@@ -113,11 +109,11 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if options.Uncertainty, err = uncertainty(c); err != nil {
 		return options, err
 	}
-	if p.ClipLow != nil || p.ClipHigh != nil {
-		if p.ClipLow == nil || p.ClipHigh == nil {
-			return options, fail(exitUsage, "one of --clip-low and --clip-high is missing").hint("give both: the public range of a reading")
-		}
-		options.Clip = &privacy.Interval{Lo: *p.ClipLow, Hi: *p.ClipHigh}
+	if c.Escrow.Deployment.Name != "" {
+		options.Randomness = privacy.EscrowRandomness
+	}
+	if p.Clip != (config.Clip{}) {
+		options.Clip = &privacy.Interval{Lo: p.Clip.Low, Hi: p.Clip.High}
 	}
 	return options, nil
 }
@@ -191,7 +187,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	}
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
-		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Privacy.RequireCap, Recover: options,
+		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Execution.Strict, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
 		Version: readBuild().Version, Configuration: configuration(c),
 	}

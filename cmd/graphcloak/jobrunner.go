@@ -116,7 +116,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
 	limit := account.Cap
 	switch {
-	case limit == nil && p.RequireCap:
+	case limit == nil:
 		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s",
 			visible(limitFirst(account.Scope))))
 	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
@@ -145,6 +145,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 	if job.Signal.IsZero() {
 		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
 	}
+	job.RequireCap = true
 	if err := needDrawnID(job.Plan.Randomness, "the time of a job names"); err != nil {
 		return job, err
 	}

@@ -125,7 +125,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
 	job := graphcloak.Job{
-		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
+		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{
 			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix,
 			Force: a.config.Output.Force,

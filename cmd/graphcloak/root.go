@@ -129,12 +129,12 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		case <-time.After(a.grace()):
 			a.settling.Lock()
 			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
-			return a.tell(ctx, a.finish(ctx, err), err)
+			return a.tell(a.finish(ctx, err), err)
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
 	a.stopProgress()
-	return a.tell(ctx, a.finish(ctx, err), err)
+	return a.tell(a.finish(ctx, err), err)
 }
 
 func newRootCommand(app *app) *cobra.Command {

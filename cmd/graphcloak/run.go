@@ -45,7 +45,7 @@ func newRunCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
 			ctx := cmd.Context()
-			if err := app.schedule(ctx); err != nil {
+			if err := app.schedule(); err != nil {
 				return err
 			}
 			s, err := app.openFor(ctx, app.config.Write.Mode != "estimate")
@@ -124,6 +124,11 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if done, err := a.resolveInterrupted(ctx, s,
 		interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
+	}
+	if job.RequireCap { // asked again before the payment, but a search for τ would come first
+		if paying, err := privacy.Paying(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err == nil && paying.Cap == nil {
+			return explain(job, fmt.Errorf("%w: %q", graphcloak.ErrNoCap, paying.Scope))
+		}
 	}
 	return a.perform(ctx, s, m, job, identity)
 }

@@ -14,17 +14,15 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/metrics"
-	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // scheduled is what a command tells about itself when it ends, however it does: a file of
-// metrics and a monitor that is pinged. Until [app.schedule] it tells nothing.
+// metrics. Until [app.schedule] it tells nothing.
 type scheduled struct {
 	mu      sync.Mutex // the command may still be at it when it is told that its time is up
 	file    string
-	monitor *ping.Monitor
 	run     metrics.Run
 	account *metrics.Account
 	skipped bool // nothing was to be done
@@ -33,17 +31,9 @@ type scheduled struct {
 // tellTime bounds what is done to tell, which must not hold a command that was stopped.
 const tellTime = 12 * time.Second
 
-// schedule makes sure, before anything is spent, that the end of the command can be
-// told, and tells its start.
-func (a *app) schedule(ctx context.Context) error {
+// schedule makes sure, before anything is spent, that the end of the command can be told.
+func (a *app) schedule() error {
 	c := a.config.Schedule
-	var monitor *ping.Monitor
-	if address := c.PingURL.Reveal(); address != "" {
-		var err error
-		if monitor, err = ping.New(address); err != nil {
-			return fail(exitUsage, "--ping-url: %w", err).hint("give the address that the monitor shows for this job")
-		}
-	}
 	if c.MetricsFile != "" {
 		if err := metrics.CheckFile(c.MetricsFile); err != nil {
 			return fail(exitValidation, "the metrics %s cannot be written: %w; nothing was spent", c.MetricsFile, err).
@@ -51,13 +41,8 @@ func (a *app) schedule(ctx context.Context) error {
 		}
 	}
 	a.scheduled.mu.Lock()
-	a.scheduled.file, a.scheduled.monitor = c.MetricsFile, monitor
+	a.scheduled.file = c.MetricsFile
 	a.scheduled.mu.Unlock()
-	if monitor != nil {
-		if err := monitor.Start(ctx); err != nil {
-			a.note("Warning: the start was not reported: %v", err)
-		}
-	}
 	return nil
 }
 
@@ -134,33 +119,19 @@ func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metric
 
 // tell is called once the exit code is known, and returns it: what cannot be told is a
 // warning.
-func (a *app) tell(ctx context.Context, exit int, err error) int {
+func (a *app) tell(exit int, err error) int {
 	a.scheduled.mu.Lock()
 	defer a.scheduled.mu.Unlock()
 	t := &a.scheduled
-	if t.file == "" && t.monitor == nil {
+	if t.file == "" {
 		return exit
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
-	defer stop()
-	wait, waits := errors.AsType[*privacy.WaitError](err)
 	t.run.ExitCode, t.run.End, t.run.Status = exit, time.Now(), a.endStatus(exit)
-	if t.file != "" {
-		if waits && t.account != nil {
-			t.account.Free = wait.Until
-		}
-		if err := t.write(a); err != nil {
-			a.note("Warning: the metrics were not written: %v", err)
-		}
+	if wait, ok := errors.AsType[*privacy.WaitError](err); ok && t.account != nil {
+		t.account.Free = wait.Until
 	}
-	if t.monitor != nil {
-		told := exit
-		if waits { // it goes on by itself: nobody is to get up for it
-			told = exitOK
-		}
-		if err := t.monitor.End(ctx, told); err != nil {
-			a.note("Warning: the end was not reported: %v", err)
-		}
+	if err := t.write(a); err != nil {
+		a.note("Warning: the metrics were not written: %v", err)
 	}
 	return exit
 }

@@ -77,7 +77,7 @@ func sentinels() []sentinel {
 		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
 		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
 			"with --node-query or --relationship-query"},
-		{graphcloak.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
+		{graphcloak.ErrKey, exitUsage, "give --key and --deployment together, or neither"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "scopes go together where their releases have one guarantee, and each in one common scope"},

@@ -3,12 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,12 +33,12 @@ func newServeCommand(app *app) *cobra.Command {
 		Short: "Run jobs on their schedules, and answer over HTTP",
 		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
 			"there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
-			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
-			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
+			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate,\n" +
+			"or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
 			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
 			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
-			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
+			"  graphcloak serve --listen :8473 --token-file token --tls-certificate server.pem",
 		GroupID: groupManage,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
 	}, jobDefaults, jobGroups...)
@@ -137,23 +140,21 @@ func (a *app) serverToken() (string, error) {
 // token and encryption.
 func (a *app) listen(token string) (net.Listener, error) {
 	c := a.config.Server
-	encrypted := c.TLSCertificate != "" || c.TLSKey != ""
+	encrypted := c.TLSCertificate != ""
 	switch {
-	case encrypted && (c.TLSCertificate == "" || c.TLSKey == ""):
-		return nil, fail(exitUsage, "one of --tls-certificate and --tls-key is missing").hint("give both")
 	case serve.Local(c.Listen):
 	case token == "":
 		return nil, fail(exitUsage, "others than this machine reach %s, and there is no token", c.Listen).
 			hint("give --token-file FILE, made by `openssl rand -hex 32 > FILE; chmod 600 FILE`, or listen on 127.0.0.1")
 	case !encrypted && !c.Insecure:
 		return nil, fail(exitUsage, "others than this machine reach %s, and nothing is encrypted", c.Listen).
-			hint("give --tls-certificate and --tls-key, or --insecure where a proxy before it encrypts")
+			hint("give --tls-certificate, or --insecure where a proxy before it encrypts")
 	}
 	var identity *tls.Config
 	if encrypted {
-		pair, err := tls.LoadX509KeyPair(c.TLSCertificate, c.TLSKey)
+		pair, err := readCertificate(c.TLSCertificate)
 		if err != nil {
-			return nil, fail(exitValidation, "the certificate cannot be used: %w", err)
+			return nil, err
 		}
 		identity = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	}
@@ -169,6 +170,30 @@ func (a *app) listen(token string) (net.Listener, error) {
 		listener = tls.NewListener(listener, identity)
 	}
 	return listener, nil
+}
+
+// maxCertificate bounds the files of a certificate, in bytes.
+const maxCertificate = 1 << 20
+
+// readCertificate reads chain and private key from one file, or the key from the file beside it that ends in .key, as
+// Kubernetes mounts them.
+func readCertificate(path string) (tls.Certificate, error) {
+	chain, err := disk.Read(path, maxCertificate)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("certificate: %w", err)
+	}
+	key := chain
+	if !bytes.Contains(chain, []byte("PRIVATE KEY-----")) {
+		beside := strings.TrimSuffix(path, filepath.Ext(path)) + ".key"
+		if key, err = disk.Read(beside, maxCertificate); err != nil {
+			return tls.Certificate{}, fmt.Errorf("private key of the certificate: %w", err)
+		}
+	}
+	pair, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return pair, fail(exitValidation, "the certificate cannot be used: %w", err)
+	}
+	return pair, nil
 }
 
 // budgets returns what every scope of a store has spent.

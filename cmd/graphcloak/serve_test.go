@@ -173,8 +173,7 @@ func TestValidateJobs(t *testing.T) {
 func TestJobNeedsACap(t *testing.T) {
 	const limit = "limit it first: `graphcloak budget set --create --budget-scope property=elsewhere "
 	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: elsewhere}\n"+
-		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: elsewhere, "+
-		"requireCap: false}\n")
+		"  - {name: b, schedule: '@daily', sourceProperty: source}\n")
 	nodes := filepath.Join(graph, "nodes.csv")
 	text, err := os.ReadFile(nodes)
 	if err != nil {
@@ -260,10 +259,9 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--token-file", open}, exitValidation, "others can read it"},
 		{[]string{"--token-file", short}, exitValidation, "no token"},
 		{[]string{"--token-file", filepath.Join(dir, "none")}, exitNotFound, "none"},
-		{[]string{"--tls-key", token}, exitUsage, "--tls-certificate"},
-		{[]string{"--tls-key", token, "--tls-certificate", token}, exitValidation, "certificate"},
+		{[]string{"--tls-certificate", token}, exitNotFound, "token.key"},
+		{[]string{"--tls-certificate", settings}, exitNotFound, ".key"},
 		{[]string{"--listen", "8473"}, exitUsage, "HOST:PORT"},
-		{[]string{"--lease", "1s"}, exitUsage, "lease"},
 		{[]string{"--listen", "192.0.2.1:1", "--token-file", token, "--insecure"}, exitValidation, "cannot listen"},
 	} {
 		code, said := obey(t, append([]string{"serve", "--from", "folder:" + graph, "--config", settings}, c.flags...)...)
@@ -290,7 +288,7 @@ func TestServeOverTLS(t *testing.T) {
 	go func() {
 		done <- run(ctx, []string{
 			"serve", "--from", "folder:" + graph, "--config", settings, "--token-file", token, "--listen", "127.0.0.1:0",
-			"--tls-certificate", filepath.Join(dir, "cert.pem"), "--tls-key", filepath.Join(dir, "key.pem"),
+			"--tls-certificate", filepath.Join(dir, "tls.crt"),
 		}, strings.NewReader(""), io.Discard, said)
 	}()
 	address := ""
@@ -358,8 +356,8 @@ func certificate(t *testing.T, dir string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), 0o600)
-	write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})), 0o600)
+	write(t, filepath.Join(dir, "tls.crt"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), 0o600)
+	write(t, filepath.Join(dir, "tls.key"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})), 0o600)
 	pool := x509.NewCertPool()
 	made, err := x509.ParseCertificate(der)
 	if err != nil {
