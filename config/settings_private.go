@@ -66,7 +66,8 @@ func guarantee() []Setting {
 			field: func(c *Config) any { return &c.Privacy.SpendAtChance },
 		},
 		{
-			Key: "clip", Group: g, Help: "public range of a reading, such as 0..1; what the diffusion can reach unless given", arg: "LOW..HIGH",
+			Key: "clip", Group: g, arg: "LOW..HIGH",
+			Help:  "public range of a reading, such as 0..1; what the diffusion can reach unless given",
 			field: func(c *Config) any { return &c.Privacy.Clip },
 		},
 		{
@@ -91,7 +92,8 @@ func escrow() []Setting {
 			field: func(c *Config) any { return &c.Escrow.KeyFile },
 		},
 		{
-			Key: "deployment", Group: g, Help: "derive the noise from the master secret of this installation, by its number in the order of rotation, 1 unless " +
+			Key: "deployment", Group: g,
+			Help: "derive the noise from the master secret of this installation, by its number in the order of rotation, 1 unless " +
 				"given: its holder can remove it; unless given nobody can", arg: "NAME/NUMBER",
 			field: func(c *Config) any { return &c.Escrow.Deployment },
 		},
@@ -224,7 +226,7 @@ func terminal() []Setting {
 			field: func(c *Config) any { return &c.Terminal.Quiet },
 		},
 		{
-			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words, and where no terminal is, the whole log",
+			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words; off a terminal, the whole log",
 			field: func(c *Config) any { return &c.Terminal.Verbose },
 		},
 	}
