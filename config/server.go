@@ -38,7 +38,8 @@ func server() []Setting {
 			field: func(c *Config) any { return &c.Server.TokenFile },
 		},
 		{
-			Key: "tlsCertificate", Group: g, Help: "certificate chain and private key of the server, PEM; the key may be in a file beside it that ends in .key", arg: "FILE",
+			Key: "tlsCertificate", Group: g, arg: "FILE",
+			Help:  "certificate chain and private key of the server, PEM; the key may be in a file beside it that ends in .key",
 			field: func(c *Config) any { return &c.Server.TLSCertificate },
 		},
 		{

@@ -226,7 +226,8 @@ func terminal() []Setting {
 			field: func(c *Config) any { return &c.Terminal.Quiet },
 		},
 		{
-			Key: "verbose", Group: g, Short: "v", Default: "false", Help: "show all numbers and the guarantee in words; off a terminal, the whole log",
+			Key: "verbose", Group: g, Short: "v", Default: "false",
+			Help:  "show all numbers and the guarantee in words; off a terminal, the whole log",
 			field: func(c *Config) any { return &c.Terminal.Verbose },
 		},
 	}

@@ -61,11 +61,10 @@ func TestDoctorNamesWhyAJobWillFail(t *testing.T) {
 			spoken{args: "version"}.check(t)
 			jobsOnFolders(t)
 			if c.exit == exitOK {
-				spoken{args: "budget set --from folder:hall --create --budget-scope property=leak --epsilon 9 --delta 0.1"}.check(t)
+				spoken{args: "budget set --from folder:hall --create --budget-scope property=leak " +
+					"--epsilon 9 --delta 0.1"}.check(t)
 			}
-			if err := os.WriteFile("night.yaml", []byte("jobs:\n  - {name: nightly, schedule: \"@daily\", "+c.job+"}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, "night.yaml", "jobs:\n  - {name: nightly, schedule: \"@daily\", "+c.job+"}\n", 0o600)
 			exit, stdout, stderr := called(t, "doctor", "--from", "folder:hall", "--config", "night.yaml", "--format", "json")
 			var said struct {
 				Checks []struct{ Name, Detail, Fix string }

@@ -115,7 +115,7 @@ func show(t *testing.T, dir string, out io.Writer) {
 func say(t *testing.T, out *bytes.Buffer, stdin string, commands ...[]string) {
 	t.Helper()
 	for _, args := range commands {
-		code := run(t.Context(), args, strings.NewReader(stdin), out, out)
+		code := execute(t.Context(), args, strings.NewReader(stdin), out, out)
 		fmt.Fprintln(out, "exit", code)
 		if code != exitOK {
 			t.Fatalf("%q: exit %d: %s", args, code, out.String())
@@ -235,7 +235,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",
 				"--verbose",
 			}
-			done <- run(ctx, args, strings.NewReader(""), io.Discard, said)
+			done <- execute(ctx, args, strings.NewReader(""), io.Discard, said)
 		}()
 		base := ""
 		for base == "" {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // nightly runs the command on the graph of [graphFolder].
@@ -24,7 +24,7 @@ func nightly(ctx context.Context, args ...string) (exit int, output string) {
 		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
 		"--mode", "stats",
 	}, args...)
-	exit = run(ctx, args, strings.NewReader(""), &out, &out)
+	exit = execute(ctx, args, strings.NewReader(""), &out, &out)
 	return exit, out.String()
 }
 
@@ -74,8 +74,7 @@ func TestNamedRelease(t *testing.T) {
 		}, exit: exitConflict, want: "spent void"},
 		{name: "lost", die: func() string {
 			runID := interrupted(t, unstaged, named...)
-			path, err := stagedPath(runID)
-			if err = errors.Join(err, os.Remove(path)); err != nil {
+			if err := os.Remove(stagedPath(t, runID)); err != nil {
 				t.Fatal(err)
 			}
 			return runID
@@ -110,17 +109,19 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.journal(t.Context(), s, &job, outputSize(m.Graph), "another command", false)
-	begin := job.Begin
-	job.Begin = func(at *graphcloak.Attempt) error {
-		if err := begin(at); err != nil {
+	if err := first.journal(&job, outputSize(m.Graph), "another command"); err != nil {
+		t.Fatal(err)
+	}
+	keep := job.Keep
+	job.Keep = func(k *run.Kept) error {
+		if err := keep(k); err != nil || k.Attempt == nil {
 			return err
 		}
 		_, _, err := again(t, false, "--release-id", "nightly")
 		if exitCode(err) != exitTransient || !strings.Contains(err.Error(), "under way") {
 			t.Errorf("the second: %v", err)
 		}
-		if _, err := readStaged("nightly"); err != nil || conditionOf("nightly") != running {
+		if f, err := stateFolder(); err != nil || f.State("nightly") != run.Running {
 			t.Errorf("what is kept of the first: %v", err)
 		}
 		return nil
@@ -261,7 +262,7 @@ func TestNamedDryRun(t *testing.T) {
 	}
 	after, err := os.ReadFile(nodes)
 	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) ||
-		conditionOf(id) != stopped {
+		conditionOf(id) != run.Stopped {
 		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
 	}
 }

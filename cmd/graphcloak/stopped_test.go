@@ -13,12 +13,13 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestStoppedSaysWhatWasSpent: anyone who stops a command that spends is told whether it did, and
 // how to go on where it did.
 func TestStoppedSaysWhatWasSpent(t *testing.T) {
-	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.Canceled}
+	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: run.IsSpent, Err: context.Canceled}
 	for _, c := range []struct {
 		name         string
 		pays, begins bool
@@ -42,9 +43,7 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 				if err := a.mayPay(); err != nil {
 					t.Fatal(err)
 				}
-				if err := a.lockRun("r1"); err != nil {
-					t.Fatal(err)
-				}
+				lockRun(t, a, "r1")
 				defer a.drop()
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -69,7 +68,7 @@ func stoppedAtOnce(t *testing.T, args ...string) (exit int, stderr string) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(signalError{syscall.SIGINT})
 	var out, err bytes.Buffer
-	return run(ctx, args, strings.NewReader(""), &out, &err), err.String()
+	return execute(ctx, args, strings.NewReader(""), &out, &err), err.String()
 }
 
 // TestCommandsThatPay: the commands that spend say that they did not, and of a run that is named,

@@ -17,7 +17,7 @@ import (
 // circular is the number of files of a package that still use each other in circles. The numbers only get lower.
 var circular = map[string]int{
 	"cmd/graphcloak":      78,
-	"community":           3,
+	"community":           2,
 	"config":              12,
 	"connector/builtin":   3,
 	"connector/folder":    6,
@@ -68,8 +68,8 @@ func TestFilesFormNoCircle(t *testing.T) {
 			t.Errorf("%s is listed, and there is no such package", pkg)
 		}
 	}
-	if len(uses(t, root)) < 4 {
-		t.Error("the files of the root were not found")
+	if len(uses(t, "plan")) < 4 {
+		t.Error("the files of plan were not found")
 	}
 }
 
