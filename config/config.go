@@ -34,11 +34,11 @@ type Config struct {
 
 // Connection says how to reach Neo4j.
 type Connection struct {
-	URI          string
-	Username     string
-	Password     Secret // from a flag, the environment or a .env file
+	URI          string `key:"neo4jUri"`
+	Username     string `key:"neo4jUsername"`
+	Password     Secret `key:"neo4jPassword"` // from a flag, the environment or a .env file
 	PasswordFile string // "-": standard input
-	Database     string // "": the user's home database
+	Database     string `key:"neo4jDatabase"` // "": the user's home database
 }
 
 // Projection says which part of the store becomes the graph.
@@ -60,7 +60,9 @@ type Diffusion struct {
 }
 
 // Sensors says which nodes carry sensors; all, where it is empty.
-type Sensors struct{ Property string }
+type Sensors struct {
+	Property string `key:"sensorProperty"`
+}
 
 // Signal names what the sensors see. At most one is set.
 type Signal struct {
@@ -75,7 +77,6 @@ type Privacy struct {
 	Alpha         float64
 	Metric        string // hops, or the property that holds a relationship's length
 	Allocation    string
-	MaxSensors    int
 	Guarantee     string
 	SpendAtChance bool   // spend where nothing will be told
 	Clip          Clip   // of a reading; zero: the range that the diffusion can reach
@@ -91,29 +92,42 @@ type Escrow struct {
 
 // Recovery holds the choices of the analyst's side.
 type Recovery struct {
-	Sigma         *float64 // nil: from the release
-	PriorProperty string   // "": flat
+	PriorProperty string // "": flat
 	Sources       Sources
 	FalseAlarm    float64  // in (0, 1]
-	FaultRate     *float64 // nil: 0.01 for a release of measured readings, else 0
+	FaultRate     *float64 `key:"sensorFaultRate"` // nil: 0.01 for a release of measured readings, else 0
 }
 
 // Community says where communities come from.
 type Community struct {
-	Property string   // "": detect
+	Property string   `key:"communityProperty"` // "": detect
 	Gamma    *float64 // nil: 1
+}
+
+// Server says where `serve` listens, and whose jobs it runs.
+type Server struct {
+	Listen         string   // HOST:PORT
+	TokenFile      string   // "": none
+	TLSCertificate string   `key:"tlsCertificate"` // file; "": none; "none": none on purpose
+	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
+}
+
+// Schedule is what a run that a scheduler starts needs beside what it computes.
+type Schedule struct {
+	MetricsFile string // "": none
+	OncePer     Span   // 0: as often as it is asked for
 }
 
 // Report says what a run shows to people.
 type Report struct {
-	File    string // "": none
-	Caption string // node property; "": the ids
+	File    string `key:"report"`      // "": none
+	Caption string `key:"nodeCaption"` // node property; "": the ids
 }
 
 // Output says how and where a result is printed.
 type Output struct {
 	Format string // "": table on a terminal, else json
-	File   string // "" or "-": standard output
+	File   string `key:"output"` // "" or "-": standard output
 	Force  bool
 }
 
@@ -142,21 +156,3 @@ func (c *Config) Warnings() []string { return c.warnings }
 
 // Origin returns where the value of a key came from.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }
-
-// Entry is one line of a listing. Secrets are masked.
-type Entry struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Layer  Layer  `json:"layer"`
-	Origin string `json:"origin"`
-}
-
-// Entries lists every setting in the order of the table.
-func (c *Config) Entries() []Entry {
-	var list []Entry
-	for _, s := range Settings() {
-		o := c.origins[s.Key]
-		list = append(list, Entry{Key: s.Key, Value: c.raw[s.Key], Layer: o.Layer, Origin: o.String()})
-	}
-	return list
-}

@@ -462,7 +462,7 @@ func ExampleLoad() {
 // TestEmptyFlag: what keeps a run from spending twice is not
 // left out because a variable of a script is not set.
 func TestEmptyFlag(t *testing.T) {
-	for _, flag := range []string{"--release-id", "--once-per"} {
+	for _, flag := range []string{"--scenario", "--once-per"} {
 		_, err := config.Load(config.Layers{Flags: flags(t, flag+"=")})
 		if wrong, ok := errors.AsType[*config.Error](err); !ok || wrong.Origin.Layer != config.LayerFlag {
 			t.Errorf("%s: %v", flag, err)

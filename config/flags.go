@@ -43,13 +43,13 @@ func (f *flagValue) value() any {
 // AddFlags gives a flag set the flags of some groups. Defaults, by key, are the
 // command's own; pass the same to [Layers].
 func AddFlags(fs *pflag.FlagSet, defaults map[string]string, groups ...Group) {
-	for _, s := range Settings() {
+	for _, s := range table() {
 		if !slices.Contains(groups, s.Group) {
 			continue
 		}
 		value := &flagValue{key: s.Key, arg: s.placeholder(), list: s.Type() == "list"}
 		f := fs.VarPF(value, s.Flag, s.Short, s.Help)
-		f.DefValue = Layers{Defaults: defaults}.defaultOf(s)
+		f.DefValue = s.defaultIn(defaults)
 		f.Annotations = map[string][]string{groupOf: {string(s.Group)}}
 		if s.Type() == "boolean" {
 			f.NoOptDefVal = "true"

@@ -56,11 +56,11 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := []Group{GroupPrivacy, GroupSignal}
-	o, err := base.Overlay("nightly", map[string]any{"delta": 1e-6, "sourceProperty": "risk", "maxSensors": int64(5)}, groups)
+	o, err := base.Overlay("nightly", map[string]any{"delta": 1e-6, "sourceProperty": "risk", "alpha": int64(5)}, groups)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Privacy.Epsilon != 3 || o.Privacy.Delta != 1e-6 || o.Signal.SourceProperty != "risk" || o.Privacy.MaxSensors != 5 {
+	if o.Privacy.Epsilon != 3 || o.Privacy.Delta != 1e-6 || o.Signal.SourceProperty != "risk" || o.Privacy.Alpha != 5 {
 		t.Errorf("%+v %+v", o.Privacy, o.Signal)
 	}
 	if base.Privacy.Delta != 1e-5 || base.Signal.SourceProperty != "" || base.Origin("delta").Layer != LayerDefault {

@@ -11,7 +11,7 @@ import (
 // validator. Its values encode as JSON.
 func Schema() map[string]any {
 	properties := make(map[string]any)
-	for _, s := range Settings() {
+	for _, s := range table() {
 		if !s.noFile {
 			properties[s.Key] = s.schema()
 		}
@@ -38,10 +38,8 @@ func (s Setting) schema() map[string]any {
 	switch s.Type() {
 	case "list":
 		schema["items"] = map[string]any{"type": "string", "minLength": 1}
-	case "number", "integer":
+	case "number":
 		s.wants.describe(schema)
-	case "duration":
-		schema["pattern"] = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
 	}
 	if s.Values != nil {
 		schema["enum"] = s.Values
@@ -61,7 +59,7 @@ func (s Setting) jsonType() string {
 	switch t := s.Type(); t {
 	case "list":
 		return "array"
-	case "text", "duration":
+	case "text":
 		return "string"
 	default:
 		return t
@@ -72,7 +70,7 @@ func (s Setting) jsonDefault() any {
 	switch s.Type() {
 	case "boolean":
 		return s.Default == "true"
-	case "number", "integer":
+	case "number":
 		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
 			return x
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // mask stands wherever a secret would be printed.
@@ -209,3 +210,56 @@ func (n *Sources) parse(text string) error {
 	}
 	return nil
 }
+
+// Span is a length of time in whole seconds: days such as 30d, weeks such as 4w, or a
+// duration such as 36h.
+type Span time.Duration
+
+const (
+	day = 24 * time.Hour
+	// maxSpan is some hundred years.
+	maxSpan = 100 * 366 * day
+)
+
+var errSpan = errors.New("whole seconds up to 100 years, such as 30d, 4w or 36h")
+
+// ParseSpan reads a length of time, which is not 0.
+func ParseSpan(text string) (Span, error) {
+	unit := map[string]time.Duration{"d": day, "w": 7 * day}[text[max(0, len(text)-1):]]
+	if unit == 0 {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < time.Second || d%time.Second != 0 || d > maxSpan {
+			return 0, errSpan
+		}
+		return Span(d), nil
+	}
+	n, err := strconv.ParseInt(text[:len(text)-1], 10, 64)
+	if err != nil || n < 1 || n > int64(maxSpan/unit) {
+		return 0, errSpan
+	}
+	return Span(time.Duration(n) * unit), nil
+}
+
+// String is in days where the span is a number of them, and "" for 0.
+func (s Span) String() string {
+	d := time.Duration(s)
+	switch {
+	case d == 0:
+		return ""
+	case d%day == 0:
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	return d.String()
+}
+
+func (s *Span) parse(text string) (err error) {
+	if text == "" {
+		*s = 0
+		return nil
+	}
+	*s, err = ParseSpan(text)
+	return err
+}
+
+// MarshalText makes JSON and YAML of it.
+func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -64,6 +64,7 @@ type app struct {
 	resumes             bool          // it names a run that may have been paid for
 	paying              bool          // it has come to a payment
 	unpaid              bool          // it has ended, and comes to none
+	releaseID           string        // that a scheduler gave the run; "": none
 	scheduled           scheduled     // what is told at the end
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind

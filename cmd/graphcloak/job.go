@@ -100,9 +100,9 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
 		Guarantee: guarantee,
 		Allocation: graphcloak.Allocation{
-			Uniform:    p.Allocation == "uniform",
-			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
-			MaxSensors: p.MaxSensors, Time: allocationWork,
+			Uniform: p.Allocation == "uniform",
+			Optimal: p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
+			Time:    allocationWork,
 		},
 		Measured: c.Signal.MeasurementProperty != "",
 	}

@@ -288,7 +288,7 @@ func TestJobsChooseNoScope(t *testing.T) {
 func TestReportsOfAServer(t *testing.T) {
 	c, err := config.Load(config.Layers{DotEnv: map[string]string{
 		"GRAPHCLOAK_LISTEN": "127.0.0.1:9", "GRAPHCLOAK_TOKEN_FILE": "/secret/token",
-		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_INSECURE": "true", "GRAPHCLOAK_EPSILON": "0.25",
+		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_EPSILON": "0.25",
 	}})
 	if err != nil {
 		t.Fatal(err)

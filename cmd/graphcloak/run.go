@@ -73,6 +73,8 @@ func newRunCommand(app *app) *cobra.Command {
 		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of "+
 		"recovery and community, where there are any, replace all of its own")
+	cmd.Flags().Var(&releaseName{&app.releaseID}, "release-id", "`ID` of this run and its release; a second run with it goes on with "+
+		"the first, and never spends again")
 	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
@@ -94,7 +96,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
 	}
-	if a.config.Schedule.ReleaseID != "" {
+	if a.releaseID != "" {
 		if err := needDrawnID(job.Plan.Randomness, "--release-id names"); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -173,8 +174,8 @@ func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 // that id which was paid for and interrupted here is resumed.
 func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
 	c, scope := a.config.Schedule, run.Scope(job.Signal)
-	if c.ReleaseID != "" {
-		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
+	if a.releaseID != "" {
+		if done, err = a.again(ctx, s, scope, a.releaseID); done || err != nil {
 			return done, err
 		}
 	}
@@ -263,7 +264,7 @@ func paidElsewhere(id string) error {
 // is to be asked for again.
 func (a *app) lostRace(ctx context.Context, s graphStore, job graphcloak.Job, err error) (lost bool, why error) {
 	_, paid := errors.AsType[*graphcloak.UnfinishedError](err)
-	named := a.config.Schedule.ReleaseID != "" && err != nil && exitCode(err) == exitConflict
+	named := a.releaseID != "" && err != nil && exitCode(err) == exitConflict
 	if paid || !named && !errors.Is(err, errPaidMeanwhile) {
 		return false, nil
 	}
@@ -347,10 +348,27 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	return true, a.resume(ctx, s, id)
 }
 
+// releaseName is the flag --release-id. An empty one is a variable of a script that is not set, and would spend again.
+type releaseName struct{ id *string }
+
+// ofRelease is what may be part of the name of a file, a property and a URL.
+var ofRelease = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+
+func (n releaseName) Type() string   { return "string" }
+func (n releaseName) String() string { return "" }
+
+func (n releaseName) Set(id string) error {
+	if !ofRelease.MatchString(id) {
+		return errors.New("want 1 to 64 letters, digits and hyphens")
+	}
+	*n.id = id
+	return nil
+}
+
 // newRunID is the id that the scheduler gave, or a new one.
 func (a *app) newRunID() (string, error) {
-	if id := a.config.Schedule.ReleaseID; id != "" {
-		return id, nil
+	if a.releaseID != "" {
+		return a.releaseID, nil
 	}
 	return run.NewRunID()
 }

@@ -33,8 +33,8 @@ func newServeCommand(app *app) *cobra.Command {
 		Short: "Run jobs on their schedules, and answer over HTTP",
 		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
 			"there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
-			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate,\n" +
-			"or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
+			"/readyz. It listens on this machine alone; another --listen needs --token-file and --tls-certificate,\n" +
+			"none behind a proxy that has TLS. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
 			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
 			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
@@ -77,7 +77,7 @@ func (a *app) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	scheme := "http"
-	if a.config.Server.TLSCertificate != "" {
+	if c := a.config.Server.TLSCertificate; c != "" && c != "none" {
 		scheme = "https"
 	}
 	a.note("Jobs of %s are run; %s://%s shows them", s.Name(), scheme, listener.Addr())
@@ -140,15 +140,15 @@ func (a *app) serverToken() (string, error) {
 // token and encryption.
 func (a *app) listen(token string) (net.Listener, error) {
 	c := a.config.Server
-	encrypted := c.TLSCertificate != ""
+	encrypted := c.TLSCertificate != "" && c.TLSCertificate != "none"
 	switch {
 	case serve.Local(c.Listen):
 	case token == "":
 		return nil, fail(exitUsage, "others than this machine reach %s, and there is no token", c.Listen).
 			hint("give --token-file FILE, made by `openssl rand -hex 32 > FILE; chmod 600 FILE`, or listen on 127.0.0.1")
-	case !encrypted && !c.Insecure:
+	case c.TLSCertificate == "":
 		return nil, fail(exitUsage, "others than this machine reach %s, and nothing is encrypted", c.Listen).
-			hint("give --tls-certificate, or --insecure where a proxy before it encrypts")
+			hint("give --tls-certificate FILE, or none where a proxy before it encrypts")
 	}
 	var identity *tls.Config
 	if encrypted {

@@ -262,7 +262,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--tls-certificate", token}, exitNotFound, "token.key"},
 		{[]string{"--tls-certificate", settings}, exitNotFound, ".key"},
 		{[]string{"--listen", "8473"}, exitUsage, "HOST:PORT"},
-		{[]string{"--listen", "192.0.2.1:1", "--token-file", token, "--insecure"}, exitValidation, "cannot listen"},
+		{[]string{"--listen", "192.0.2.1:1", "--token-file", token, "--tls-certificate", "none"}, exitValidation, "cannot listen"},
 	} {
 		code, said := obey(t, append([]string{"serve", "--from", "folder:" + graph, "--config", settings}, c.flags...)...)
 		if code != c.exit || !strings.Contains(said, c.want) {

@@ -18,7 +18,6 @@ import (
 var circular = map[string]int{
 	"cmd/graphcloak":      78,
 	"community":           2,
-	"config":              12,
 	"connector/builtin":   3,
 	"connector/folder":    6,
 	"connector/neo4j":     18,
