@@ -129,8 +129,9 @@ func TestOwnVariableWinsOverTwin(t *testing.T) {
 
 func TestEveryKind(t *testing.T) {
 	clearEnv(t)
+	t.Setenv("NEO4J_PASSWORD", "pw")
 	c := load(t, config.Layers{Flags: flags(t,
-		"--uri", "bolt://localhost", "-u", "me", "-p", "pw", "-d", "db", "--from", "generate:sbm,n=500,k=2",
+		"--uri", "bolt://localhost", "-u", "me", "-d", "db", "--from", "generate:sbm,n=500,k=2",
 		"--node-labels", "A,B", "--node-labels", `"C,D"`, "--relationship-types", "*", "--relationship-weight-property", "w",
 		"--aggregation", "max",
 		"--clip", "-1..2", "--strict", "--property-prefix", "x",
@@ -258,7 +259,6 @@ func TestBadValues(t *testing.T) {
 		{"--deployment", "/1"},
 		{"--source-property", "a", "--measurement-property", "b"},
 		{"--node-labels", "A", "--node-query", "q"},
-		{"--password-file", "f", "-p", "x"},
 	} {
 		if _, err := config.Load(config.Layers{Flags: flags(t, args...)}); err == nil {
 			t.Errorf("%q is accepted", args)
@@ -381,7 +381,7 @@ func TestTable(t *testing.T) {
 		for _, name := range s.Env {
 			own(name, s.Key)
 		}
-		if s.Help == "" || fs.Lookup(s.Flag) == nil || !slices.Contains(config.Groups(), s.Group) {
+		if s.Help == "" || (fs.Lookup(s.Flag) == nil) != s.Secret() || !slices.Contains(config.Groups(), s.Group) {
 			t.Errorf("%s: help, flag or group is missing", s.Key)
 		}
 		if !strings.Contains(page, "- `"+s.Key+"`") {
@@ -482,5 +482,17 @@ func TestFlagOfACommand(t *testing.T) {
 	}
 	if _, err := config.Load(config.Layers{Flags: fs}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCount: each setting costs every reader of the help; one more has to replace another.
+func TestCount(t *testing.T) {
+	if n := len(config.Settings()); n > 55 {
+		t.Errorf("there are %d settings, at most 55 are wanted", n)
+	}
+	for _, s := range config.Settings() {
+		if s.For == "" {
+			t.Errorf("%s does not say who chooses it differently", s.Key)
+		}
 	}
 }

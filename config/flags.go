@@ -44,7 +44,7 @@ func (f *flagValue) value() any {
 // command's own; pass the same to [Layers].
 func AddFlags(fs *pflag.FlagSet, defaults map[string]string, groups ...Group) {
 	for _, s := range table() {
-		if !slices.Contains(groups, s.Group) {
+		if s.Flag == "" || !slices.Contains(groups, s.Group) {
 			continue
 		}
 		value := &flagValue{key: s.Key, arg: s.placeholder(), list: s.Type() == "list"}
@@ -84,7 +84,7 @@ func Topics(fs *pflag.FlagSet) []Topic {
 		if g := f.Annotations[groupOf]; g != nil {
 			title = g[0]
 		}
-		if !f.Hidden {
+		if !f.Hidden && f.Name != "help" && f.Name != "help-all" { // who reads this has found them
 			sets[title] = append(sets[title], f)
 		}
 	})

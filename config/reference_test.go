@@ -45,11 +45,13 @@ func Reference() string {
 			last = s.Group
 			fmt.Fprintf(&b, "\n## %s\n\n", s.Group)
 		}
-		flag := "`--" + s.Flag + "`"
+		facts := []string{"`" + s.Key + "`"}
 		if s.Short != "" {
-			flag = "`-" + s.Short + "`, " + flag
+			facts = append(facts, "`-"+s.Short+"`")
 		}
-		facts := []string{"`" + s.Key + "`", flag}
+		if s.Flag != "" {
+			facts = append(facts, "`--"+s.Flag+"`")
+		}
 		if len(s.Env) > 1 {
 			facts = append(facts, "`"+strings.Join(s.Env[1:], "`, `")+"`")
 		}

@@ -17,7 +17,7 @@ type Group string
 type Setting struct {
 	Key     string // camelCase: the name in a file
 	Group   Group
-	Flag    string   // kebab-case
+	Flag    string   // kebab-case; "" of a secret
 	Short   string   // one letter, or ""
 	Env     []string // environment variables, the first that is set wins
 	Default string   // as text

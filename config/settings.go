@@ -47,8 +47,8 @@ func sections() []section {
 			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's").
 				or("neo4j://localhost:7687").flag("uri", "a").env("NEO4J_URI", "NEO4J_ADDRESS").checked(checkURI),
 			row("neo4jUsername", "NAME", "user name", "every server").flag("username", "u").env("NEO4J_USERNAME"),
-			row("neo4jPassword", "SECRET", "password; other users can see a flag: prefer NEO4J_PASSWORD, --password-file or the prompt",
-				"a container, by its variable").flag("password", "p").env("NEO4J_PASSWORD").once(),
+			row("neo4jPassword", "SECRET", "password, by its variable alone: other users could see a flag; else --password-file or the prompt",
+				"a container").env("NEO4J_PASSWORD").once(),
 			row("passwordFile", "FILE", "file whose first line is the password; - is standard input", "a service or a schedule"),
 			row("neo4jDatabase", "NAME", "database; the user's home database unless given",
 				"a server of several databases").flag("database", "d").env("NEO4J_DATABASE"),
@@ -215,7 +215,7 @@ var table = sync.OnceValue(func() (all []Setting) {
 	for _, part := range sections() {
 		for _, s := range part.rows {
 			s.Group = part.group
-			if s.Flag == "" {
+			if s.Flag == "" && !s.Secret() {
 				s.Flag = kebab(s.Key)
 			}
 			if s.Type() == "boolean" {

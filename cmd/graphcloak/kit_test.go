@@ -395,9 +395,8 @@ func TestCredentials(t *testing.T) {
 	}{
 		{[]string{"-u", "me", "--password-file", write("p", " sp ace \r\nsecond\n")}, "", " sp ace "},
 		{[]string{"-u", "me", "--password-file", "-"}, "from stdin\nrest", "from stdin"},
-		{[]string{"-u", "me", "-p", "flag"}, "", "flag"},
 		{[]string{"-u", "me"}, "not asked", ""},
-		{[]string{"-p", "flag"}, "", ""},
+		{nil, "", ""},
 		{[]string{"-u", "me", "--password-file", write("empty", "")}, "", ""},
 	} {
 		a, _, stderr := kit(t, c.args...)

@@ -262,14 +262,14 @@ func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 type interruption struct {
 	scope, identity string
 	graph           privacy.Digest // zero: any
-	fresh           bool           // --new: it is given up
+	fresh           bool           // it is given up
 	dry             bool           // nothing is changed
 }
 
 // resolveInterrupted looks for runs of the same data that were interrupted here. One that
 // spent nothing is deleted. One that is paid for is resumed if this is the same command,
 // and the command is done; another command on the same graph is refused because of it,
-// unless --new gives it up.
+// unless it is a demo's, which gives it up.
 func (a *app) resolveInterrupted(ctx context.Context, s graphStore, e interruption) (done bool, err error) {
 	ids, err := stagedRuns()
 	for _, id := range ids {
@@ -317,7 +317,7 @@ func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption
 	}
 	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
 		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives "+
-			"it up, --new gives it up and pays for another", id).
+			"it up", id).
 		about("run", id), a.drop())
 }
 
@@ -342,12 +342,11 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
 		return false, a.giveUp(ctx, s, e.scope, kept.ReleaseID(), id)
 	case kept.Identity == e.identity:
-		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
+		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost", id)
 		return true, a.completeKept(ctx, s, kept, id)
 	}
 	err = fail(exitConflict, "run %s of the same data is paid for and unfinished", id).
-		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and "+
-			"pays for another", id).
+		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up", id).
 		about("run", id)
 	return false, errors.Join(err, a.drop())
 }

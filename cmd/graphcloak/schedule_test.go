@@ -85,7 +85,7 @@ func TestNamedRelease(t *testing.T) {
 			t.Fatalf("%s: run %s, want %s", c.name, runID, id)
 		}
 		for range 2 {
-			_, notes, err := again(t, false, append(named, c.args...)...)
+			_, notes, err := again(t, append(named, c.args...)...)
 			if c.exit == 0 && err != nil || c.exit != 0 && exitCode(err) != c.exit {
 				t.Errorf("%s: %v, want exit %d", c.name, err, c.exit)
 			}
@@ -117,7 +117,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 		if err := keep(k); err != nil || k.Attempt == nil {
 			return err
 		}
-		_, _, err := again(t, false, "--release-id", "nightly")
+		_, _, err := again(t, "--release-id", "nightly")
 		if exitCode(err) != exitTransient || !strings.Contains(err.Error(), "under way") {
 			t.Errorf("the second: %v", err)
 		}
@@ -170,12 +170,12 @@ func TestStartedTogether(t *testing.T) {
 				t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
 				if unfinished {
 					interrupted(t, unstaged, args...)
-				} else if _, _, err := again(t, false, args...); err != nil {
+				} else if _, _, err := again(t, args...); err != nil {
 					t.Errorf("%q: the first: %v", same, err)
 				}
 				t.Setenv("XDG_STATE_HOME", state)
 			}
-			err := a.run(t.Context(), racing{s, &first}, false)
+			err := a.run(t.Context(), racing{s, &first})
 			want := "spent written"
 			if unfinished {
 				want = "spent"
@@ -188,7 +188,7 @@ func TestStartedTogether(t *testing.T) {
 			if kinds := strings.Join(ledgerKinds(t), " "); kinds != want {
 				t.Errorf("%q, unfinished %v: the ledger holds %s, want %s", same, unfinished, kinds, want)
 			}
-			if _, _, err := again(t, false, args...); (err != nil) != unfinished || unfinished && exitCode(err) != exitTransient {
+			if _, _, err := again(t, args...); (err != nil) != unfinished || unfinished && exitCode(err) != exitTransient {
 				t.Errorf("%q, unfinished %v, once more: %v", same, unfinished, err)
 			}
 		}
@@ -229,13 +229,13 @@ func TestNoNamedEscrow(t *testing.T) {
 		t.Fatal(output)
 	}
 	escrow := []string{"--key", key, "--deployment", "acme"}
-	if _, _, err := again(t, false, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
+	if _, _, err := again(t, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
 		t.Errorf("--release-id: %v", err)
 	}
 	if kinds := ledgerKinds(t); len(kinds) > 0 {
 		t.Errorf("the ledger holds %q", kinds)
 	}
-	if _, _, err := again(t, false, escrow...); err != nil {
+	if _, _, err := again(t, escrow...); err != nil {
 		t.Errorf("an id that is drawn: %v", err)
 	}
 	a, _, _ := prepared(t, escrow...)
@@ -257,7 +257,7 @@ func TestNamedDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, notes, err := again(t, false, "--release-id", id, "--dry-run"); err != nil || !strings.Contains(notes, "would complete") {
+	if _, notes, err := again(t, "--release-id", id, "--dry-run"); err != nil || !strings.Contains(notes, "would complete") {
 		t.Errorf("%v, %q", err, notes)
 	}
 	after, err := os.ReadFile(nodes)
