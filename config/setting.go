@@ -33,34 +33,14 @@ type Setting struct {
 	notEmpty bool
 }
 
-// row begins a setting by its key, the placeholder of its value, one line of help, and who chooses it differently.
-func row(key, arg, help, choice string) Setting {
-	return Setting{Key: key, arg: arg, Help: help, For: choice}
+// row is a setting by its key, the placeholder of its value, one line of help, who chooses it differently, and what else there is.
+func row(key, arg, help, choice string, more ...Setting) (s Setting) {
+	if len(more) > 0 {
+		s = more[0]
+	}
+	s.Key, s.arg, s.Help, s.For = key, arg, help, choice
+	return s
 }
-
-// or sets the default.
-func (s Setting) or(text string) Setting { s.Default = text; return s }
-
-// flag sets a name that is not the key's, or a letter.
-func (s Setting) flag(name, short string) Setting { s.Flag, s.Short = name, short; return s }
-
-// env adds names of variables.
-func (s Setting) env(names ...string) Setting { s.Env = names; return s }
-
-// of lists the only values.
-func (s Setting) of(values ...string) Setting { s.Values = values; return s }
-
-// within bounds a number.
-func (s Setting) within(b bounds) Setting { s.wants = b; return s }
-
-// checked checks a text.
-func (s Setting) checked(check func(text string) (want string)) Setting { s.check = check; return s }
-
-// once refuses the setting in a file.
-func (s Setting) once() Setting { s.noFile = true; return s }
-
-// notBlank refuses an empty flag.
-func (s Setting) notBlank() Setting { s.notEmpty = true; return s }
 
 // parser is a field that reads itself.
 type parser interface {

@@ -44,18 +44,19 @@ type section struct {
 func sections() []section {
 	return []section{
 		{GroupConnection, []Setting{
-			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's").
-				or("neo4j://localhost:7687").flag("uri", "a").env("NEO4J_URI", "NEO4J_ADDRESS").checked(checkURI),
-			row("neo4jUsername", "NAME", "user name", "every server").flag("username", "u").env("NEO4J_USERNAME"),
-			row("neo4jPassword", "SECRET", "password, by its variable alone: other users could see a flag; else --password-file or the prompt",
-				"a container").env("NEO4J_PASSWORD").once(),
+			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's",
+				Setting{Default: "neo4j://localhost:7687", Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"}, check: checkURI}),
+			row("neo4jUsername", "NAME", "user name", "every server",
+				Setting{Flag: "username", Short: "u", Env: []string{"NEO4J_USERNAME"}}),
+			row("neo4jPassword", "SECRET", "password, by its variable alone: other users could see a flag; else --password-file or "+
+				"the prompt", "a container", Setting{Env: []string{"NEO4J_PASSWORD"}, noFile: true}),
 			row("passwordFile", "FILE", "file whose first line is the password; - is standard input", "a service or a schedule"),
-			row("neo4jDatabase", "NAME", "database; the user's home database unless given",
-				"a server of several databases").flag("database", "d").env("NEO4J_DATABASE"),
+			row("neo4jDatabase", "NAME", "database; the user's home database unless given", "a server of several databases",
+				Setting{Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"}}),
 		}},
 		{GroupSource, []Setting{
-			row("from", "neo4j|folder:DIR|example:NAME|generate:SPEC", "where the graph comes from; neo4j if a server address is given",
-				"a graph in CSV files, or a first try"),
+			row("from", "neo4j|folder:DIR|example:NAME|generate:SPEC", "where the graph comes from; neo4j if a server address is "+
+				"given", "a graph in CSV files, or a first try"),
 		}},
 		{GroupProjection, []Setting{
 			row("nodeLabels", "LABEL,...", "nodes with any of these labels; all unless given", "one graph among others in a database"),
@@ -66,10 +67,11 @@ func sections() []section {
 			row("relationshipWeightProperty", "PROPERTY", "relationship property with the weight; every weight is 1 unless given",
 				"ties of different strength"),
 			row("aggregation", "", "what becomes of the weights of parallel relationships; NONE refuses them",
-				"ties that are stored twice (SINGLE), or events whose number counts (COUNT)").
-				or("SUM").of("SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"),
+				"ties that are stored twice (SINGLE), or events whose number counts (COUNT)",
+				Setting{Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"}}),
 			row("isolated", "", "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, "+
-				"allow does not protect them", "graphs with loose ends").or("refuse").of("refuse", "drop", "allow"),
+				"allow does not protect them", "graphs with loose ends",
+				Setting{Default: "refuse", Values: []string{"refuse", "drop", "allow"}}),
 		}},
 		{GroupQueries, []Setting{
 			row("nodeQuery", "CYPHER", "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS id), their "+
@@ -80,9 +82,9 @@ func sections() []section {
 		{GroupDiffusion, []Setting{
 			row("tau", "auto|NUMBER|FROM..TO", "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; "+
 				"sensors that measure have theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds "+
-				"for all of it", "a process that ran for a known time, or runs that are compared").or("auto"),
-			row("laplacian", "", "which Laplacian L of the graph",
-				"a process that slows down at hubs").or("combinatorial").of("combinatorial", "normalized", "randomWalk"),
+				"for all of it", "a process that ran for a known time, or runs that are compared", Setting{Default: "auto"}),
+			row("laplacian", "", "which Laplacian L of the graph", "a process that slows down at hubs",
+				Setting{Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"}}),
 		}},
 		{GroupSensors, []Setting{
 			row("sensorProperty", "PROPERTY", "nodes whose property is true or not 0 carry sensors; all unless given",
@@ -95,20 +97,20 @@ func sections() []section {
 				"every run on measurements"),
 		}},
 		{GroupPrivacy, []Setting{
-			row("epsilon", "NUMBER", "privacy loss ε of one release",
-				"a better answer, or more privacy").or("1").within(bounds{min: 1e-6, max: 1e3, text: "> 0 (1e-06 to 1000)"}),
-			row("delta", "NUMBER", "failure probability δ of the guarantee", "graphs of more people than 1/δ").
-				or("1e-05").within(bounds{min: 1e-300, max: 1, openMax: true, text: "in (0, 1), at least 1e-300"}),
+			row("epsilon", "NUMBER", "privacy loss ε of one release", "a better answer, or more privacy",
+				Setting{Default: "1", wants: bounds{min: 1e-6, max: 1e3, text: "> 0 (1e-06 to 1000)"}}),
+			row("delta", "NUMBER", "failure probability δ of the guarantee", "graphs of more people than 1/δ",
+				Setting{Default: "1e-05", wants: bounds{min: 1e-300, max: 1, openMax: true, text: "in (0, 1), at least 1e-300"}}),
 			row("alpha", "NUMBER", "how far a source may move and stay hidden (earth mover's distance, in the metric)",
-				"a source that is to be hidden among more than its neighbours").or("1").within(above(0)),
-			row("metric", "hops|PROPERTY", "distance: hops, or the relationship property that holds a length",
-				"pipes and roads").or("hops").checked(nonEmpty),
+				"a source that is to be hidden among more than its neighbours", Setting{Default: "1", wants: above(0)}),
+			row("metric", "hops|PROPERTY", "distance: hops, or the relationship property that holds a length", "pipes and roads",
+				Setting{Default: "hops", check: nonEmpty}),
 			row("allocation", "", "how noise is shared among the sensors at the same guarantee: so that communities are told apart "+
 				"best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph "+
-				"is declared; equally above 200,000 nodes, unless given",
-				"a comparison with the paper, or a model in doubt").or("optimal").of("optimal", "uniform"),
+				"is declared; equally above 200,000 nodes, unless given", "a comparison with the paper, or a model in doubt",
+				Setting{Default: "optimal", Values: []string{"optimal", "uniform"}}),
 			row("guarantee", "", "what ε and δ hold for: all readings together, or each alone",
-				"sensors whose readings are never seen together").or("joint").of("joint", "perSensor"),
+				"sensors whose readings are never seen together", Setting{Default: "joint", Values: []string{"joint", "perSensor"}}),
 			row("clip", "LOW..HIGH", "public range of a reading, such as 0..1; what the diffusion can reach unless given",
 				"sensors with a scale"),
 			row("weightError", "SHARE", "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds "+
@@ -117,14 +119,14 @@ func sections() []section {
 		{GroupScenario, []Setting{
 			row("scenario", "FILE", "sensors measure, and the process may have run on each of the graphs in this CSV file "+
 				"(scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them",
-				"valves and switches").notBlank(),
+				"valves and switches", Setting{notEmpty: true}),
 		}},
 		{GroupBudget, []Setting{
 			row("spendAtChance", "", "spend although simulation does not tell the answer from chance, which is refused otherwise",
 				"releases that others analyse"),
 		}},
 		{GroupEscrow, []Setting{
-			row("keyFile", "FILE", "file with the secret of the deployment, mode 0600", "every escrow").flag("key", ""),
+			row("keyFile", "FILE", "file with the secret of the deployment, mode 0600", "every escrow", Setting{Flag: "key"}),
 			row("deployment", "NAME/NUMBER", "derive the noise from the master secret of this installation, by its number in the "+
 				"order of rotation, 1 unless given: its holder can remove it; unless given nobody can",
 				"a holder who must be able to reveal"),
@@ -133,28 +135,27 @@ func sections() []section {
 			row("priorProperty", "PROPERTY", "public node property with the prior weight of being the source; it shapes plan and "+
 				"report, so nothing private may be in it; flat unless given", "places that are likelier from the start"),
 			row("sources", "auto|1|2", "sources that the posterior supposes; auto: one, or two where the evidence for a second is "+
-				"clear; two on up to 6,000 nodes", "a number that is known").or("auto"),
+				"clear; two on up to 6,000 nodes", "a number that is known", Setting{Default: "auto"}),
 			row("falseAlarm", "NUMBER", "how often a source may be found where there is none, or a second where there is one; 1: a "+
-				"source is supposed",
-				"a source that is known to be there, or an alarm that is expensive").
-				or("0.05").within(bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"}),
+				"source is supposed", "a source that is known to be there, or an alarm that is expensive",
+				Setting{Default: "0.05", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"}}),
 			row("sensorFaultRate", "NUMBER", "prior probability of each sensor to be broken: no few of them then decide the answer; "+
-				"0.01 for a release of sensors that measure, else 0, unless given",
-				"sensors that are tested, or old").within(bounds{min: 0, max: 1, openMax: true, text: "at least 0 and below 1"}),
+				"0.01 for a release of sensors that measure, else 0, unless given", "sensors that are tested, or old",
+				Setting{wants: bounds{min: 0, max: 1, openMax: true, text: "at least 0 and below 1"}}),
 		}},
 		{GroupCommunity, []Setting{
 			row("communityProperty", "PROPERTY", "node property with the community; detected unless given",
 				"districts, teams or zones that have names"),
 			row("gamma", "NUMBER", "resolution of the detection: larger gives smaller communities; 1 unless given",
-				"communities of another size").within(above(0)),
+				"communities of another size", Setting{wants: above(0)}),
 		}},
 		{GroupServer, []Setting{
 			row("listen", "HOST:PORT", "address to listen on; others than this machine's own need a token and --tls-certificate",
-				"a server that others see").or("127.0.0.1:8473").checked(checkListen),
+				"a server that others see", Setting{Default: "127.0.0.1:8473", check: checkListen}),
 			row("tokenFile", "FILE", "file of mode 0600 whose first line is the bearer token that clients give",
 				"a server that others see"),
-			row("tlsCertificate", "FILE|none", "certificate chain and private key of the server, PEM; the key may be in a file "+
-				"beside it that ends in .key; none: listen beyond this machine without TLS, as behind a proxy that has it",
+			row("tlsCertificate", "FILE|none", "certificate chain and private key of the server, PEM; the key may be in a file beside "+
+				"it that ends in .key; none: listen beyond this machine without TLS, as behind a proxy that has it",
 				"a server that others see"),
 			row("filedJobs", "KEY=NAME,...", "run the jobs that are filed in the store, which may name these labels, types and "+
 				"properties, such as nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
@@ -162,10 +163,10 @@ func sections() []section {
 		}},
 		{GroupWrite, []Setting{
 			row("mode", "", "stream: a row a node; stats: the summary; write: into the store; estimate: cost, nothing run",
-				"what becomes of the answer").or("stream").of("stream", "stats", "write", "estimate"),
-			row("propertyPrefix", "NAME", "start of the names of written properties",
-				"two runs on one graph").or("gc").checked(checkPrefix),
-			row("dryRun", "", "print what would be written and spent, and stop", "a first look").once(),
+				"what becomes of the answer", Setting{Default: "stream", Values: []string{"stream", "stats", "write", "estimate"}}),
+			row("propertyPrefix", "NAME", "start of the names of written properties", "two runs on one graph",
+				Setting{Default: "gc", check: checkPrefix}),
+			row("dryRun", "", "print what would be written and spent, and stop", "a first look", Setting{noFile: true}),
 		}},
 		{GroupReport, []Setting{
 			row("report", "FILE", "write the report with its map as one HTML page into this file; {runId} in its name becomes the id "+
@@ -174,10 +175,11 @@ func sections() []section {
 				"ids that say nothing"),
 		}},
 		{GroupOutput, []Setting{
-			row("format", "", "form of the result; table on a terminal, json elsewhere",
-				"spreadsheets and notebooks").of("table", "json", "ndjson", "csv", "parquet"),
-			row("output", "FILE", "write the result to this file; - is standard output", "a result that is kept").flag("", "o").once(),
-			row("force", "", "replace files and properties that are in the way", "the second time").once(),
+			row("format", "", "form of the result; table on a terminal, json elsewhere", "spreadsheets and notebooks",
+				Setting{Values: []string{"table", "json", "ndjson", "csv", "parquet"}}),
+			row("output", "FILE", "write the result to this file; - is standard output", "a result that is kept",
+				Setting{Short: "o", noFile: true}),
+			row("force", "", "replace files and properties that are in the way", "the second time", Setting{noFile: true}),
 		}},
 		{GroupExecution, []Setting{
 			row("sudo", "", "run although the memory estimate says no; never bypasses the privacy budget",
@@ -189,12 +191,12 @@ func sections() []section {
 			row("metricsFile", "FILE", "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics",
 				"cron and systemd"),
 			row("oncePer", "SPAN", "do nothing where a run of the same property was finished within this time, by the store's clock",
-				"a schedule that tries again").notBlank(),
+				"a schedule that tries again", Setting{notEmpty: true}),
 		}},
 		{GroupTerminal, []Setting{
-			row("quiet", "", "show no progress and no warnings", "cron").flag("", "q"),
-			row("verbose", "", "show all numbers and the guarantee in words; off a terminal, the whole log",
-				"an auditor, or a fault").flag("", "v"),
+			row("quiet", "", "show no progress and no warnings", "cron", Setting{Short: "q"}),
+			row("verbose", "", "show all numbers and the guarantee in words; off a terminal, the whole log", "an auditor, or a fault",
+				Setting{Short: "v"}),
 		}},
 	}
 }
