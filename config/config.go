@@ -92,8 +92,8 @@ type Escrow struct {
 
 // Recovery holds the choices of the analyst's side.
 type Recovery struct {
-	PriorProperty string // "": flat
-	Sources       Sources
+	PriorProperty string   // "": flat
+	Sources       string   // auto: one, or two by evidence | 1 | 2
 	FalseAlarm    float64  // in (0, 1]
 	FaultRate     *float64 `key:"sensorFaultRate"` // nil: 0.01 for a release of measured readings, else 0
 }

@@ -160,21 +160,6 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-func TestFileForms(t *testing.T) {
-	clearEnv(t)
-	for name, text := range map[string]string{
-		"c.yaml": "nodeLabels: [Person, \"a.b\"]\nepsilon: 4\nstrict: true\n",
-		"c.json": `{"nodeLabels": ["Person", "a.b"], "epsilon": 4, "strict": true}`,
-		"c.toml": "nodeLabels = ['Person', 'a.b']\nepsilon = 4.0\nstrict = true\n",
-	} {
-		c := load(t, config.Layers{File: file(t, name, text)})
-		if !slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) || c.Privacy.Epsilon != 4 ||
-			!c.Execution.Strict {
-			t.Errorf("%s: %+v %+v %+v", name, c.Projection, c.Privacy, c.Execution)
-		}
-	}
-}
-
 func TestAllProblemsAtOnce(t *testing.T) {
 	clearEnv(t)
 	t.Setenv("GRAPHCLOAK_DELTA", "1")
@@ -205,89 +190,39 @@ func TestAllProblemsAtOnce(t *testing.T) {
 
 func TestBadValues(t *testing.T) {
 	clearEnv(t)
-	for _, args := range [][]string{
-		{"--tau", "0"},
-		{"--tau", "-1"},
-		{"--tau", "Inf"},
-		{"--tau", "1e999"},
-		{"--tau", ""},
-		{"--tau", "2..1"},
-		{"--tau", "2..2"},
-		{"--tau", "0..1"},
-		{"--tau", "-1..1"},
-		{"--tau", "1..NaN"},
-		{"--tau", "NaN..1"},
-		{"--tau", "1..Inf"},
-		{"--tau", "1.."},
-		{"--tau", "..1"},
-		{"--tau", ".."},
-		{"--tau", "1..2..3"},
-		{"--tau", "1...2.x"},
-		{"--epsilon", "0"},
-		{"--delta", "0"},
-		{"--delta", "1"},
-		{"--alpha", "-2"},
-		{"--metric", ""},
-		{"--from", "folder:"},
-		{"--from", "foldr:x"},
-		{"--from", "neo4j:x"},
-		{"--uri", "localhost:7687"},
-		{"--uri", "neo4j://u:p@h"},
-		{"--uri", "ftp://h"},
-		{"--uri", "bolt://"},
-		{"--property-prefix", "a-b"},
-		{"--property-prefix", ""},
-		{"--property-prefix", "1a"},
-		{"--strict=maybe"},
-		{"--node-labels", "A,,B"},
-		{"--node-labels", ""},
-		{"--node-labels", " "},
-		{"--node-labels", "A, ,B"},
-		{"--node-labels", "A\nB"},
-		{"--relationship-types", "\t"},
-		{"--node-labels", `"A`},
-		{"--sensor-property", " "},
-		{"--node-key", "\n"},
-		{"--clip", "2..1"},
-		{"--clip", "1..1"},
-		{"--clip", "1"},
-		{"--clip", "0..NaN"},
-		{"--clip", "-Inf..1"},
-		{"--deployment", "a/-1"},
-		{"--deployment", "a/4294967296"},
-		{"--deployment", "a/b"},
-		{"--deployment", "/1"},
-		{"--source-property", "a", "--measurement-property", "b"},
-		{"--node-labels", "A", "--node-query", "q"},
-	} {
+	check := func(args ...string) {
 		if _, err := config.Load(config.Layers{Flags: flags(t, args...)}); err == nil {
 			t.Errorf("%q is accepted", args)
 		} else if strings.Contains(err.Error(), "u:p@") {
 			t.Errorf("%q: a password is printed: %v", args, err)
 		}
 	}
-}
-
-func TestBadFiles(t *testing.T) {
-	clearEnv(t)
-	for name, text := range map[string]string{
-		"a.yaml": "tau: [1]\n", "b.yaml": "tau: true\n", "c.yaml": "nodeLabels: [1]\n", "d.yaml": "tau: : 1\n",
-		"e.json": "{", "f.ini": "tau=1", "g.yaml": "tau: .nan\n", "h.yaml": "strict: perhaps\n", "i.yaml": "nodeLabels: {a: b}\n",
-		"j.yaml": "- 1\n", "k.yaml": "password-file: p\n", "l.yaml": "neo4j: {uri: x}\n", "m.yaml": "epsilon: 90s\n",
+	for flag, values := range map[string][]string{
+		"--tau": {
+			"0", "-1", "Inf", "1e999", "", "2..1", "2..2", "0..1",
+			"-1..1", "1..NaN", "NaN..1", "1..Inf", "1..", "..1", "..", "1..2..3", "1...2.x",
+		},
+		"--epsilon":            {"0"},
+		"--delta":              {"0", "1"},
+		"--alpha":              {"-2"},
+		"--metric":             {""},
+		"--from":               {"folder:", "foldr:x", "neo4j:x"},
+		"--uri":                {"localhost:7687", "neo4j://u:p@h", "ftp://h", "bolt://"},
+		"--property-prefix":    {"a-b", "", "1a"},
+		"--node-labels":        {"A,,B", "", " ", "A, ,B", "A\nB", `"A`},
+		"--relationship-types": {"\t"},
+		"--sensor-property":    {" "},
+		"--node-key":           {"\n"},
+		"--clip":               {"2..1", "1..1", "1", "0..NaN", "-Inf..1"},
+		"--deployment":         {"a/-1", "a/4294967296", "a/b", "/1"},
 	} {
-		if _, err := config.Load(config.Layers{File: file(t, name, text)}); err == nil {
-			t.Errorf("%s is accepted: %s", name, text)
-		}
-		if err := config.LoadFile(file(t, name, text)); err == nil {
-			t.Errorf("LoadFile: %s is accepted: %s", name, text)
+		for _, value := range values {
+			check(flag, value)
 		}
 	}
-	if err := config.LoadFile(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a missing file gives %v", err)
-	}
-	if err := config.LoadFile(file(t, "ok.yaml", "tau: 3\n")); err != nil {
-		t.Error(err)
-	}
+	check("--strict=maybe")
+	check("--source-property", "a", "--measurement-property", "b")
+	check("--node-labels", "A", "--node-query", "q")
 }
 
 // Of two ways to the password the stronger layer counts, the other is dropped.
@@ -372,6 +307,9 @@ func TestTable(t *testing.T) {
 		seen[name] = key
 	}
 	fs := flags(t)
+	if n := len(config.Settings()); n > 55 {
+		t.Errorf("there are %d settings, at most 55 are wanted: each costs every reader of the help", n)
+	}
 	for _, s := range config.Settings() {
 		own("key "+strings.ToLower(s.Key), s.Key)
 		own("flag "+s.Flag, s.Key)
@@ -381,8 +319,8 @@ func TestTable(t *testing.T) {
 		for _, name := range s.Env {
 			own(name, s.Key)
 		}
-		if s.Help == "" || (fs.Lookup(s.Flag) == nil) != s.Secret() || !slices.Contains(config.Groups(), s.Group) {
-			t.Errorf("%s: help, flag or group is missing", s.Key)
+		if s.Help == "" || s.For == "" || (fs.Lookup(s.Flag) == nil) != s.Secret() || !slices.Contains(config.Groups(), s.Group) {
+			t.Errorf("%s: help, who chooses it, flag or group is missing", s.Key)
 		}
 		if !strings.Contains(page, "- `"+s.Key+"`") {
 			t.Errorf("%s is not in the reference", s.Key)
@@ -432,22 +370,6 @@ func TestCommandDefaults(t *testing.T) {
 	}
 }
 
-func FuzzFile(f *testing.F) {
-	for _, s := range []string{"tau: 1\n", "nodeLabels: [a]\n", "{", "a.b: 1\n", "tau: 1e999", "? x\n", "&a [*a]"} {
-		f.Add([]byte(s))
-	}
-	path := filepath.Join(f.TempDir(), "fuzz.yaml")
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := config.Load(config.Layers{File: path})
-		if err == nil && !(c.Diffusion.Tau.From >= 0) {
-			t.Errorf("tau = %v accepted", c.Diffusion.Tau)
-		}
-	})
-}
-
 func ExampleLoad() {
 	fs := pflag.NewFlagSet("plan", pflag.ContinueOnError)
 	config.AddFlags(fs, nil, config.GroupPrivacy)
@@ -482,17 +404,5 @@ func TestFlagOfACommand(t *testing.T) {
 	}
 	if _, err := config.Load(config.Layers{Flags: fs}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestCount: each setting costs every reader of the help; one more has to replace another.
-func TestCount(t *testing.T) {
-	if n := len(config.Settings()); n > 55 {
-		t.Errorf("there are %d settings, at most 55 are wanted", n)
-	}
-	for _, s := range config.Settings() {
-		if s.For == "" {
-			t.Errorf("%s does not say who chooses it differently", s.Key)
-		}
 	}
 }

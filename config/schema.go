@@ -31,15 +31,23 @@ func Schema() map[string]any {
 }
 
 func (s Setting) schema() map[string]any {
-	schema := map[string]any{"description": s.Help, "type": s.jsonType()}
+	schema := map[string]any{"description": s.Help}
 	if s.Default != "" {
-		schema["default"] = s.jsonDefault()
+		schema["default"] = s.Default
 	}
-	switch s.Type() {
+	switch kind := s.Type(); kind {
 	case "list":
-		schema["items"] = map[string]any{"type": "string", "minLength": 1}
+		schema["type"], schema["items"] = "array", map[string]any{"type": "string", "minLength": 1}
+	case "boolean":
+		schema["type"], schema["default"] = kind, false
 	case "number":
+		schema["type"] = kind
+		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
+			schema["default"] = x
+		}
 		s.wants.describe(schema)
+	default:
+		schema["type"] = "string"
 	}
 	if s.Values != nil {
 		schema["enum"] = s.Values
@@ -53,29 +61,6 @@ func (s Setting) schema() map[string]any {
 		}
 	}
 	return schema
-}
-
-func (s Setting) jsonType() string {
-	switch t := s.Type(); t {
-	case "list":
-		return "array"
-	case "text":
-		return "string"
-	default:
-		return t
-	}
-}
-
-func (s Setting) jsonDefault() any {
-	switch s.Type() {
-	case "boolean":
-		return s.Default == "true"
-	case "number":
-		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
-			return x
-		}
-	}
-	return s.Default
 }
 
 // describe adds the bounds in the words of JSON Schema.

@@ -134,8 +134,8 @@ func sections() []section {
 		{GroupRecovery, []Setting{
 			row("priorProperty", "PROPERTY", "public node property with the prior weight of being the source; it shapes plan and "+
 				"report, so nothing private may be in it; flat unless given", "places that are likelier from the start"),
-			row("sources", "auto|1|2", "sources that the posterior supposes; auto: one, or two where the evidence for a second is "+
-				"clear; two on up to 6,000 nodes", "a number that is known", Setting{Default: "auto"}),
+			row("sources", "", "sources that the posterior supposes; auto: one, or two where the evidence for a second is "+
+				"clear; two on up to 6,000 nodes", "a number that is known", Setting{Default: "auto", Values: []string{"auto", "1", "2"}}),
 			row("falseAlarm", "NUMBER", "how often a source may be found where there is none, or a second where there is one; 1: a "+
 				"source is supposed", "a source that is known to be there, or an alarm that is expensive",
 				Setting{Default: "0.05", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"}}),

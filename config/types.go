@@ -186,31 +186,6 @@ func (t *Tau) parse(text string) error {
 	return nil
 }
 
-// Sources is how many sources are supposed.
-type Sources struct {
-	Auto  bool // one, or two by evidence
-	Count int  // 1 or 2
-}
-
-func (n Sources) String() string {
-	if n.Auto {
-		return "auto"
-	}
-	return strconv.Itoa(n.Count)
-}
-
-func (n *Sources) parse(text string) error {
-	switch text {
-	case "auto":
-		*n = Sources{Auto: true}
-	case "1", "2":
-		*n = Sources{Count: int(text[0] - '0')}
-	default:
-		return errors.New("auto, 1 or 2")
-	}
-	return nil
-}
-
 // Span is a length of time in whole seconds: days such as 30d, weeks such as 4w, or a
 // duration such as 36h.
 type Span time.Duration

@@ -80,11 +80,14 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 	if !ok {
 		return nil, s.Want()
 	}
+	if blank, ok := raw.(string); ok && blank != "" && text == "" {
+		return nil, "text that is not blank"
+	}
+	if wrong := s.unfit(text); wrong != "" && !s.Secret() {
+		return clip(text), wrong
+	}
 	switch field := field.(type) {
 	case *string:
-		if blank, ok := raw.(string); ok && blank != "" && text == "" {
-			return nil, "text that is not blank"
-		}
 		return s.storeText(field, text)
 	case *bool:
 		value, err := strconv.ParseBool(text)
@@ -151,9 +154,6 @@ func (s Setting) wantIf(bad bool) string {
 
 func (s Setting) storeText(field *string, text string) (any, string) {
 	*field = text
-	if wrong := s.unfit(text); wrong != "" {
-		return clip(text), wrong
-	}
 	if s.Values != nil && text != "" {
 		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
 		if at < 0 {

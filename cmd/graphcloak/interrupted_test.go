@@ -159,13 +159,13 @@ func graphFolder(t *testing.T) {
 // way of another one.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		die   func(*graphcloak.Job)
-		args  []string
-		exit  int // of the next command
-		same  bool
-		note  string
-		want  string // in the ledger
+		name string
+		die  func(*graphcloak.Job)
+		args []string
+		exit int // of the next command
+		same bool
+		note string
+		want string // in the ledger
 	}{
 		{name: "unpaid", die: unpaid, note: "before anything was spent", want: "spent written"},
 		{name: "paid, the same", die: unstaged, same: true, note: "resumed at no further cost", want: "spent written"},

@@ -145,11 +145,8 @@ func signalOf(c *config.Config) graphcloak.Signal {
 }
 
 func recoverOptions(r config.Recovery) analyst.Options {
-	options := analyst.Options{Sources: r.Sources.Count, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
-	if r.Sources.Auto {
-		options.Sources = analyst.OneOrTwo
-	}
-	return options
+	sources := map[string]int{"auto": analyst.OneOrTwo, "1": 1, "2": 2}[r.Sources]
+	return analyst.Options{Sources: sources, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
 }
 
 // mostLevels bounds the levels of a hierarchy of communities, and refinement is the
