@@ -6,28 +6,31 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 )
 
 // conflicts finds settings that exclude each other.
-func (c *Config) conflicts() []error {
-	var problems []error
-	clash := func(both bool, want string, keys ...string) {
-		if both {
-			e := &ConflictError{Keys: keys, Want: want}
-			for _, key := range keys {
-				e.Origins = append(e.Origins, c.origins[key])
-			}
-			problems = append(problems, e)
+func (c *Config) conflicts() (problems []error) {
+	for _, keys := range [][]string{
+		{"sourceProperty", "measurementProperty"}, {"nodeLabels", "nodeQuery"}, {"relationshipTypes", "relationshipQuery"},
+		c.passwordKeys(),
+	} {
+		if len(keys) < 2 || slices.ContainsFunc(keys, c.empty) {
+			continue
 		}
-	}
-	p := c.Projection
-	clash(c.Signal.SourceProperty != "" && c.Signal.MeasurementProperty != "", "one of them", "sourceProperty", "measurementProperty")
-	clash(len(p.NodeLabels) > 0 && p.NodeQuery != "", "one of them", "nodeLabels", "nodeQuery")
-	clash(len(p.RelationshipTypes) > 0 && p.RelationshipQuery != "", "one of them", "relationshipTypes", "relationshipQuery")
-	if keys := c.passwordKeys(); len(keys) > 1 {
-		clash(true, "one of them", keys...)
+		e := &ConflictError{Keys: keys}
+		for _, key := range keys {
+			e.Origins = append(e.Origins, c.origins[key])
+		}
+		problems = append(problems, e)
 	}
 	return problems
+}
+
+// empty reports whether a text or a list was not given.
+func (c *Config) empty(key string) bool {
+	list, isList := c.raw[key].([]string)
+	return c.raw[key] == "" || isList && len(list) == 0
 }
 
 // passwordKeys returns the way to the password that the stronger layer gives, or both where

@@ -44,8 +44,9 @@ type section struct {
 func sections() []section {
 	return []section{
 		{GroupConnection, []Setting{
-			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's",
-				Setting{Default: "neo4j://localhost:7687", Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"}, check: checkURI}),
+			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's", Setting{
+				Default: "neo4j://localhost:7687", check: checkURI, Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
+			}),
 			row("neo4jUsername", "NAME", "user name", "every server",
 				Setting{Flag: "username", Short: "u", Env: []string{"NEO4J_USERNAME"}}),
 			row("neo4jPassword", "SECRET", "password, by its variable alone: other users could see a flag; else --password-file or "+
