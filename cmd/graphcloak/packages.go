@@ -16,17 +16,21 @@ import (
 type sensorPackages struct {
 	dir      string
 	releases int64
+	most     int // sensors that report; 0: no limit
 	options  sensor.Options
 }
 
 func (s *sensorPackages) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.dir, "sensor-package-dir", "", "write one package a sensor to this `DIR`, for `graphcloak cloak`")
+	f.IntVar(&s.most, "max-sensors", 0, "sensors that report at most, a `NUMBER`; 0: no limit")
 	f.Int64Var(&s.releases, "releases", 0, "releases after which each sensor refuses, a `NUMBER`; 0: no limit of its own")
 }
 
 // check finds what would stop the packages, before anything is computed.
 func (s *sensorPackages) check(c *config.Config) error {
 	switch {
+	case s.most < 0:
+		return fail(exitUsage, "--max-sensors is %d, want a number ≥ 0", s.most)
 	case s.dir == "" && s.releases != 0:
 		return fail(exitUsage, "--releases is a limit in sensor packages, and none are asked for").hint("give --sensor-package-dir DIR")
 	case s.releases < 0:

@@ -70,6 +70,13 @@ func TestWhatIsTold(t *testing.T) {
 		{name: "communities side by side", args: "evaluate --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 40 " +
 			"--community-property part", want: "│ community │ nodes │ sources │ found │ conf. │ cover │ set │", not: "right if named:"},
 		{
+			name: "a limit on sensors that is not kept", args: "plan --from generate:complete,n=5 --tau 1 --delta 0.01 --max-sensors 2",
+			want: "--max-sensors 2 is not kept: an allocation was searched for, and none was found under which more can be told of the " +
+				"community; so all 5 sensors report, not at most 2; leave it out, or name the sensors by --sensor-property",
+		},
+		{name: "a limit on sensors that is kept", args: "plan --from folder:hall --tau 1 --delta 0.01 --community-property part " +
+			"--max-sensors 2", want: "│ optimal │ 2 │", not: "is not kept"},
+		{
 			name: "a handful of runs", args: "plan --from folder:hall --tau 1 --delta 0.01 --allocation uniform --trials 1",
 			want: "is not told by 1 simulated run: --trials 20 or more are", not: "% of the runs",
 		},
