@@ -183,30 +183,28 @@ const maxJobs = 200
 
 // jobsOf reads the list of jobs. What is in a job is checked one by one where jobs are
 // run, so that one that is wrong does not stop the others.
-func jobsOf(raw any, path string) ([]map[string]any, error) {
-	want := func(what string) error {
-		return &Error{Key: jobsKey, Value: what, Want: "a list of maps, each with name and schedule", Origin: Origin{LayerFile, path}}
-	}
-	if raw == nil {
-		return nil, nil
-	}
-	var list []map[string]any
+func jobsOf(raw any, path string) (list []map[string]any, err error) {
+	wrong := ""
 	switch raw := raw.(type) {
+	case nil:
 	case []map[string]any: // what TOML makes of [[jobs]]
 		list = raw
 	case []any:
 		for i, entry := range raw {
 			job, ok := entry.(map[string]any)
 			if !ok {
-				return nil, want(fmt.Sprintf("no map at %d", i))
+				wrong = fmt.Sprintf("no map at %d", i)
 			}
 			list = append(list, job)
 		}
 	default:
-		return nil, want("no list")
+		wrong = "no list"
 	}
 	if len(list) > maxJobs {
-		return nil, want(fmt.Sprintf("%d jobs, more than %d", len(list), maxJobs))
+		wrong = fmt.Sprintf("%d jobs, more than %d", len(list), maxJobs)
+	}
+	if wrong != "" {
+		return nil, &Error{Key: jobsKey, Value: wrong, Want: "a list of maps, each with name and schedule", Origin: Origin{LayerFile, path}}
 	}
 	return list, nil
 }

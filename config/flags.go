@@ -96,10 +96,3 @@ func Topics(fs *pflag.FlagSet) []Topic {
 	}
 	return topics
 }
-
-// Names lists the flags of a set.
-func Names(fs *pflag.FlagSet) []string {
-	var names []string
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
-}

@@ -306,7 +306,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	names := config.Names(cmd.Flags())
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	near := suggest.Nearest(name, names)
 	if i := slices.IndexFunc(names, func(long string) bool { return strings.HasSuffix(long, "-"+name) }); near == "" && i >= 0 {
 		near = names[i]
