@@ -95,7 +95,7 @@ func TestModularityOracle(t *testing.T) {
 
 // Leiden reaches the modularity of gonum's Louvain, the best of ten, up to half a
 // percent, and the partition says its modularity.
-func TestLouvainOracle(t *testing.T) {
+func TestLeidenOracle(t *testing.T) {
 	const seed = 2
 	r := rand.New(rand.NewPCG(seed, 0))
 	for trial := range 6 {

@@ -222,9 +222,9 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	}
 }
 
-// TestZeroSignal: sources of no mass are refused before the spend, readings of zero
-// are not, for which readings are zero may be what is to be hidden.
-func TestZeroSignal(t *testing.T) {
+// TestMissingSignal: a property that no selected node has is refused before the spend; sources and readings
+// that are all zero are not, for that may be what is to be hidden.
+func TestMissingSignal(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")

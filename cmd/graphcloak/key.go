@@ -25,8 +25,7 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 		Short: "Draw a master secret",
 		Long: "create writes 32 random bytes to a new file of mode 0600. Anyone who holds the file can remove the noise of every\n" +
 			"escrow release of its epoch. To rotate, create another file and use it as --deployment NAME/NUMBER with the\n" +
-			"next number. To destroy an\n" +
-			"epoch, delete every copy of its file: its releases are private for good then, for everyone.",
+			"next number. To destroy an epoch, delete every copy of its file: its releases are private for good then, for everyone.",
 		Example: "  graphcloak key create epoch-1.key",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

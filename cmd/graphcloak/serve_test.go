@@ -123,7 +123,7 @@ func TestJobCommands(t *testing.T) {
 	}{
 		{[]string{"doctor"}, exitBudget, "so its first run will be refused"},
 		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
-		{[]string{"job", "run", "often"}, exitOK, "warning=\"the answer will be right"},
+		{[]string{"job", "run", "often"}, exitOK, `"warning":"the answer will be right`},
 		{[]string{"job", "show", "often"}, exitOK, "Warned before it spent: the answer will be right"},
 		{[]string{"runs", "list", "--job", "often"}, exitOK, "Warned before it spent: the answer will be right"},
 		{[]string{"job", "run", "paused"}, exitOK, `"FINISHED"`},
