@@ -92,7 +92,7 @@ func screenCommands(release string) []screenCommand {
 		{80, "run -v --source-property source --mode write" + noise + graph, exitOK},
 		{120, "run -v --source-property source --mode stats --force" + noise + graph, exitOK},
 		{80, "run --source-property nope" + noise + graph, exitNotFound},
-		{80, "run --source-property source --strict" + noise + graph, exitValidation},
+		{80, "run --source-property source --strict" + noise + graph, exitBudget},
 		{80, "runs list" + graph, exitOK},
 		{120, "runs list" + graph, exitOK},
 		{80, "runs compare" + graph, exitOK},
