@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
@@ -129,7 +130,8 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
 	}{r, o.weaken, r.String(), p.Sentence(), report.ExposedBy(p)}
-	if err := a.render(result, section{title: "Audit", text: r.String()}, section{title: "Guarantee", text: p.Sentence()}); err != nil {
+	if err := a.render(result, term.Section{Title: "Audit", Text: r.String()},
+		term.Section{Title: "Guarantee", Text: p.Sentence()}); err != nil {
 		return err
 	}
 	if !r.Refuted {
@@ -202,7 +204,7 @@ func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
 		Refuted bool        `json:"refuted"`
 		Verdict string      `json:"verdict"`
 	}{n, n.Refuted, n.String()}
-	if err := a.render(result, section{title: "Audit", text: n.String()}); err != nil || !n.Refuted {
+	if err := a.render(result, term.Section{Title: "Audit", Text: n.String()}); err != nil || !n.Refuted {
 		return err
 	}
 	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them",

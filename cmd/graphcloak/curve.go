@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -99,7 +100,7 @@ func distanceText(d float64) string {
 	if d < farTooNear {
 		d = 0
 	}
-	return cell(d, barDigits)
+	return term.Cell(d, term.FewDigits)
 }
 
 // epsilonGrid returns values of ε from 0.1 to 100, five a decade.
@@ -125,12 +126,12 @@ func keptBy(p *graphcloak.Plan) string {
 // writeCurve writes the curve of a plan, whose τ and allocation it keeps at every ε.
 func (a *app) writeCurve(path string, plan *graphcloak.Plan, points []study.Point) error {
 	return a.create(path, func(w io.Writer) error {
-		return printCSV(w, section{
-			columns: []string{
+		return term.Form{Name: "csv"}.Write(w, nil, term.Section{
+			Columns: []string{
 				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
 				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials", "limit", "tau",
 			},
-			rows: rowsOf(points, func(p study.Point) []any {
+			Rows: term.Rows(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
 				row := []any{
 					p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil,

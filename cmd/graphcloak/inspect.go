@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -119,32 +120,32 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 }
 
 func (a *app) showInspection(in inspection, g *graph.Graph) error {
-	sections := []section{
-		{title: "The graph and e^{-τL}", columns: []string{"name", "value"}, rows: slices.Values(in.facts())},
+	sections := []term.Section{
+		{Title: "The graph and e^{-τL}", Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
 		{
-			title: "Δ₂: which relationship, and why",
-			text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
+			Title: "Δ₂: which relationship, and why",
+			Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
 				in.Sensitivity.Lower, in.Sensitivity.Upper, in.Sensitivity.Edge[0], in.Sensitivity.Edge[1]),
 		},
 	}
 	for _, w := range in.Sensitivity.Why {
-		sections = append(sections, section{text: "· " + w})
+		sections = append(sections, term.Section{Text: "· " + w})
 	}
 	if len(in.Bounds) > 0 {
-		sections = append(sections, section{
-			title: "The paper's bounds", columns: []string{"statement", "value", "holds"},
-			rows: rowsOf(in.Bounds, func(b inspect.Bound) []any { return []any{b.Statement, b.Value, b.Holds} }),
+		sections = append(sections, term.Section{
+			Title: "The paper's bounds", Columns: []string{"statement", "value", "holds"},
+			Rows: term.Rows(in.Bounds, func(b inspect.Bound) []any { return []any{b.Statement, b.Value, b.Holds} }),
 		})
 	}
 	if in.Leverage != nil {
-		sections = append(sections, section{
-			title:   fmt.Sprintf("Leverage scores of the first %d eigenvectors, largest first", in.Leverage.Vectors),
-			columns: []string{"nodeId", "score"},
-			rows:    rowsOf(in.Leverage.Top, func(s inspect.LeverageScore) []any { return []any{string(s.NodeID), s.Score} }),
+		sections = append(sections, term.Section{
+			Title:   fmt.Sprintf("Leverage scores of the first %d eigenvectors, largest first", in.Leverage.Vectors),
+			Columns: []string{"nodeId", "score"},
+			Rows:    term.Rows(in.Leverage.Top, func(s inspect.LeverageScore) []any { return []any{string(s.NodeID), s.Score} }),
 		})
 	}
 	for _, n := range in.Notes {
-		sections = append(sections, section{text: "Note: " + n})
+		sections = append(sections, term.Section{Text: "Note: " + n})
 	}
 	return a.render(in, sections...)
 }

@@ -5,10 +5,13 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -43,7 +46,7 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 // outlook is the accuracy that a run is judged by before it spends: that of the plan, or of its search, or simulated.
 func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
 	part, err := m.Partition(ctx)
-	if err != nil || part.Count == 1 { // which is told without it
+	if err != nil || part.Count == 1 { // which is known without it
 		return nil, err
 	}
 	if x := p.Accuracy; x != nil && !x.Few() && (!x.AtChance() || x.Trials >= study.ChanceTrials) {
@@ -60,7 +63,7 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
 }
 
-// simulated reports whether a plan, or the search for it, tells of its accuracy.
+// simulated reports whether a plan, or the search for it, has an accuracy.
 func simulated(p *graphcloak.Plan) bool {
 	return p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
 }
@@ -75,14 +78,30 @@ func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, 
 	return accuracy, err
 }
 
-// noteRange tells before a plan for a range of τ how long an allocation for all of it may take, where that is more than a minute.
-func (a *app) noteRange(m *graphcloak.Model, job graphcloak.Job) {
-	u := job.Plan.Uncertainty
-	if u.TauFrom == u.TauTo || !job.Plan.Allocates(m.Graph.Order()) {
-		return
+// What is simulated before a run spends takes no more than adviceTime of one processor, and what is planned to that end no more than
+// tryTime, both estimated from sizes: a busy machine does as much as an idle one.
+const (
+	adviceTime = 10 * time.Second
+	tryTime    = 15 * time.Second
+)
+
+// rough is how often the right community was named by the simulation that compared an allocation with uniform noise, or where there
+// was none by that which chose τ; nil where there was neither. The latter does not say of how many trials.
+func rough(m *graphcloak.Model, p *graphcloak.Plan, part community.Partition) *report.Accuracy {
+	if s := p.Searched(); s != nil {
+		x := &report.Accuracy{Probability: s.Right, Trials: s.Trials, Chance: m.Chance(part)}
+		if p.Allocated == nil {
+			x.Probability = s.Equal
+		}
+		x.Lower, x.Upper = report.ScoreInterval(int(math.Round(x.Probability*float64(s.Trials))), s.Trials)
+		return x
 	}
-	if _, most, err := study.RunTime(m.Model, job); err == nil && most > time.Minute { // without it nothing is told
-		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation "+
-			"uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
+	if p.TauChoice == nil {
+		return nil
 	}
+	k := slices.IndexFunc(p.TauChoice.Points, func(x plan.TauPoint) bool { return x.Tau == p.Public.Tau })
+	if k < 0 {
+		return nil
+	}
+	return &report.Accuracy{Probability: p.TauChoice.Points[k].Accuracy, Chance: p.TauChoice.Chance}
 }

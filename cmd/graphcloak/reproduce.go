@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/paper"
@@ -194,11 +195,11 @@ func (a *app) showReproduction(r reproduction, all []*paper.Result) error {
 		}
 		return "no"
 	}
-	sections := []section{{text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)}}
+	sections := []term.Section{{Text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)}}
 	if len(rows) > 0 {
-		sections = slices.Insert(sections, 0, section{
-			title: "What the paper says, and what was found", columns: []string{"exhibit", "statement", "as printed", "found"},
-			rows: rowsOf(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
+		sections = slices.Insert(sections, 0, term.Section{
+			Title: "What the paper says, and what was found", Columns: []string{"exhibit", "statement", "as printed", "found"},
+			Rows: term.Rows(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
 		})
 	}
 	return a.render(

@@ -12,22 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
-
-// allScenarios is the value of --scenario that compares them.
-const allScenarios = "all"
-
-func scenarioNames() []string {
-	var names []string
-	for _, s := range study.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return append(names, allScenarios)
-}
 
 // scenarioList is the help on the names.
 func scenarioList() string {
@@ -80,9 +70,6 @@ func (e *evaluation) choose(planned []plan.Alternative) ([]study.Scenario, error
 	return list[k : k+1], nil
 }
 
-// named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
-
 // errScenario refuses what is no name and no file.
 func errScenario(name string, planned []plan.Alternative) error {
 	var own []string
@@ -105,7 +92,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	var all scenarioTable
 	var machine [][]any
 	for k, s := range list {
-		a.partOf(k+1, len(list), "scenario", s.Name)
+		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
 		o.Scenario = s.Name
 		e, err := study.Evaluate(ctx, m.Model, p, o)
 		if err != nil {
@@ -114,7 +101,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 		all.Scenarios, machine = append(all.Scenarios, e), append(machine, rates(e)...)
 	}
 	if a.outputFormat() != "table" {
-		return a.render(all, section{rows: slices.Values(machine), columns: rateColumns()})
+		return a.render(all, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
 	}
 	first, who := all.Scenarios[0], "plan and posterior know the model only"
 	switch {
@@ -123,21 +110,21 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	case p.Uncertainty.Any():
 		who = "the posterior knows the model only"
 	}
-	return a.render(all, section{
-		title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
-		columns: []string{
+	return a.render(all, term.Section{
+		Title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
+		Columns: []string{
 			"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error",
 			"coverage of the 95 % set",
 		},
-		rows: func(yield func([]any) bool) {
+		Rows: func(yield func([]any) bool) {
 			for k, e := range all.Scenarios {
 				if !yield(scenarioRow(list[k], e)) {
 					return
 				}
 			}
 		},
-		narrow: narrowScenarios(list, all.Scenarios),
-		text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
+		Narrow: narrowScenarios(list, all.Scenarios),
+		Text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
 			" "),
 	})
 }
@@ -182,10 +169,10 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 }
 
 // narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
-func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
-	s := &section{
-		columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
-		rows: func(yield func([]any) bool) {
+func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *term.Section {
+	s := &term.Section{
+		Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
+		Rows: func(yield func([]any) bool) {
 			for k, e := range all {
 				row := scenarioRow(list[k], e)
 				if !list[k].Sourceless() {
@@ -200,9 +187,9 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 		},
 	}
 	for _, x := range list {
-		s.text += "- " + x.Name + ": " + x.About + "\n"
+		s.Text += "- " + x.Name + ": " + x.About + "\n"
 	}
-	s.text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
+	s.Text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
 		"that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
 	return s
 }
@@ -211,39 +198,39 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 const manyCommunities = 20
 
 // served is how the plan serves each community, and the one it serves worst.
-func served(e *study.Evaluation) []section {
+func served(e *study.Evaluation) []term.Section {
 	list := make([]report.CommunityAccuracy, len(e.Communities))
 	for k, c := range e.Communities {
 		list[k] = c.CommunityAccuracy
 	}
 	a := report.Accuracy{Probability: e.Right.Rate, Communities: list}
-	table := section{
-		title:   "By community, " + e.Allocation + " noise",
-		columns: []string{"community", "nodes", "sources", "found", "named", "mean confidence", "right if named", "coverage", "set size"},
-		rows: rowsOf(e.Communities, func(c study.CommunityPerformance) []any {
+	table := term.Section{
+		Title:   "By community, " + e.Allocation + " noise",
+		Columns: []string{"community", "nodes", "sources", "found", "named", "mean confidence", "right if named", "coverage", "set size"},
+		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
 			found := "–"
 			if c.Trials > 0 {
 				found = rate(&study.Proportion{Rate: c.Probability, Lower: c.Lower, Upper: c.Upper})
 			}
 			return []any{
 				c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed),
-				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		narrow: servedNarrow(e),
-		detail: len(list) > manyCommunities,
+		Narrow: servedNarrow(e),
+		Detail: len(list) > manyCommunities,
 	}
 	if text := a.WorstSentence(); text != "" {
-		return []section{table, {text: text}}
+		return []term.Section{table, {Text: text}}
 	}
-	return []section{table}
+	return []term.Section{table}
 }
 
 // servedNarrow is the table by community on a screen of 80 columns.
-func servedNarrow(e *study.Evaluation) *section {
-	return &section{
-		columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
-		rows: rowsOf(e.Communities, func(c study.CommunityPerformance) []any {
+func servedNarrow(e *study.Evaluation) *term.Section {
+	return &term.Section{
+		Columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
+		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
 			found := "–"
 			if c.Trials > 0 {
 				found = fmt.Sprintf("%.2f (%.2f to %.2f)", c.Probability, c.Lower, c.Upper)
@@ -254,10 +241,10 @@ func servedNarrow(e *study.Evaluation) *section {
 			}
 			return []any{
 				c.Label(), c.Size, c.Trials, found, mean(c.MeanConfidence, decimals), cover,
-				mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+				mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
+		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
 			"community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
 	}
 }

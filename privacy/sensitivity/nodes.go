@@ -35,12 +35,6 @@ func newNodes(c *screening) *nodes {
 	}
 }
 
-// reset discards the columns.
-func (t *nodes) reset() {
-	setZero(t.squares)
-	t.meanRounding = 0
-}
-
 // add accumulates a block of Y.
 func (t *nodes) add(y []float64, k int) {
 	if !t.usable {
@@ -59,6 +53,10 @@ func (t *nodes) add(y []float64, k int) {
 		}
 	})
 }
+
+// chunk is the number of rows of one running sum in means, so that rounding is that of sums of
+// so many terms, of which there are n/chunk.
+const chunk = 256
 
 // means returns the mean of each of k row-major columns, at most 64, and of its absolute
 // values.
@@ -97,9 +95,6 @@ func (t *nodes) upper(i int32) float64 {
 		return whole
 	}
 	up := (math.Sqrt(t.squares[i])*(1+float64(c.columns+32)*unit) + 2*rounding + math.Sqrt(t.meanRounding)) / root
-	if c.sub != nil {
-		up = math.Hypot(up, c.sub.node(i))
-	}
 	return min(whole, up)
 }
 

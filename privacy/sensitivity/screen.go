@@ -5,17 +5,14 @@ package sensitivity
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// The screen bounds the edges in rounds, after 16, 32, 64, … random columns, and begins
-// again when it projects out a subspace.
+// The screen bounds the edges in rounds, after 16, 32, 64, … random columns.
 const (
 	firstColumns = 16
 	maxRounds    = 10
-	deflateRound = 2
 )
 
 // screen drops edges by random projection (Johnson & Lindenstrauss, 1984), and
@@ -28,8 +25,7 @@ const (
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
 // fails with probability at most q. The union bound is over rounds, and in each over the
-// edges and the nodes: see [nodes]. Where few vectors span most of the Wb, that part is computed exactly: see
-// [subspace].
+// edges and the nodes: see [nodes].
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
@@ -44,17 +40,6 @@ func (s *search) screen(ctx context.Context) error {
 	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
-		}
-		if err := c.globalQuadrature(ctx, want-c.columns); err != nil {
-			return err
-		}
-		if round >= deflateRound && c.sub == nil && c.ineffective(want) && c.lowRank() {
-			if err := c.deflate(ctx); err != nil {
-				return err
-			}
-			if c.sub != nil {
-				want = firstColumns
-			}
 		}
 		for c.columns < want {
 			if err := c.project(ctx); err != nil {
@@ -78,26 +63,14 @@ func (c *screening) failurePerBound() float64 {
 	return c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)
 }
 
-// ineffective reports whether a round of so many columns is expected to leave more than a
-// quarter of the edges.
-func (c *screening) ineffective(columns int) bool {
-	inflation := math.Sqrt(float64(columns) / chiSquareQuantile(columns, c.q))
-	target := c.target()
-	return 4*count(c.rest, boundWork, func(i int32) bool { return c.estimate(i)*inflation > target }) > len(c.rest)
-}
-
 // screening is the state of a screen.
 type screening struct {
 	*search
 	*operator
-	q              float64 // failure probability of one bound
-	blocks         int     // random blocks drawn so far
-	columns        int     // random columns that squares holds
-	squares        []float64
-	sub            *subspace
-	nodes          *nodes
-	lastBlock      []float64 // the last block of Y before a subspace; nil: none
-	skipQuadrature bool      // quadrature on the whole graph costs more than columns
+	q       float64 // failure probability of one bound
+	columns int     // random columns drawn so far
+	squares []float64
+	nodes   *nodes
 }
 
 // improve evaluates the edges of the largest estimates where that may raise the lower end.
@@ -112,35 +85,24 @@ func (c *screening) improve(ctx context.Context) error {
 // estimate predicts the value of edge i from the columns so far.
 func (c *screening) estimate(i int32) float64 {
 	e := c.edges.at(i)
-	square := c.squares[i] / float64(max(c.columns, 1))
-	if c.sub != nil {
-		square += c.sub.square(e)
-	}
-	return e.scale * math.Sqrt(square)
+	return e.scale * math.Sqrt(c.squares[i]/float64(max(c.columns, 1)))
 }
 
 // draw fills x with a block of random columns, the input of Wᵀ.
 func (c *screening) draw(block int, x []float64) {
 	normals(c.opts.Seed, block, x)
-	if c.sub != nil {
-		c.sub.remove(x, c.block)
-	}
 	c.scaleRows(x, c.block)
 }
 
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
-	c.draw(c.blocks, c.x)
+	c.draw(c.columns/c.block, c.x)
 	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
 		return err
 	}
 	c.addDifferences(c.squares, c.rest, c.y, c.block)
 	c.nodes.add(c.y, c.block)
-	if c.sub == nil {
-		c.lastBlock = append(c.lastBlock[:0], c.y...)
-	}
 	c.columns += c.block
-	c.blocks++
 	return nil
 }
 
@@ -162,9 +124,6 @@ func (c *screening) projectionScale(columns int) (root, rounding float64) {
 	entries := math.Sqrt(float64(columns) * float64(c.n))
 	root = math.Sqrt(chiSquareQuantile(columns, c.q)) - normalError*entries
 	rounding = 2 * entries * c.roundB
-	if c.sub != nil {
-		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak) * c.normBound()
-	}
 	return root, rounding
 }
 
@@ -181,27 +140,8 @@ func (c *screening) applyProjection() {
 	relative := 1 + float64(c.columns+32)*unit
 	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
 		for _, i := range c.rest[lo:hi] {
-			c.bound(i, (math.Sqrt(c.squares[i])*relative+rounding)/root)
+			up := (math.Sqrt(c.squares[i])*relative + rounding) / root
+			c.upper[i] = min(c.upper[i], c.edges.at(i).scale*(up+c.slackB)*(1+8*unit))
 		}
 	})
-}
-
-// bound lowers the bound of edge i, given the bound up on the part of Wb outside the
-// subspace.
-func (c *screening) bound(i int32, up float64) {
-	e := c.edges.at(i)
-	if c.sub != nil {
-		up = math.Hypot(up, (math.Sqrt(c.sub.square(e))*(1+64*unit)+c.sub.roundB)*c.sub.inflate)
-	}
-	if up = e.scale * (up + c.slackB) * (1 + 8*unit); up < c.upper[i] {
-		c.upper[i] = up
-	}
-}
-
-// normBound bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.
-func (c *screening) normBound() float64 {
-	if c.s == nil {
-		return 1
-	}
-	return slices.Max(c.s) / slices.Min(c.s)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sync"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -23,7 +22,6 @@ type search struct {
 	resolution float64 // bounds below this cannot be told from rounding
 	edge       [2]int
 	failure    float64
-	processes  sync.Pool       // *process
 	heat       *expm.Diffusion // the last that was made
 	x, y       []float64       // of a block of columns
 	lent       [2]*linop.Block // of x and y; nil: none yet
@@ -32,8 +30,8 @@ type search struct {
 }
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
-// promising ones, parallel paths, local quadrature where it is cheaper, then the random
-// screen and exact values in turn, whichever is cheaper.
+// promising ones, parallel paths, columns read from neighbourhoods where that is cheap, the
+// random screen, and exact values of what remains.
 func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
 	defer s.release()
@@ -73,7 +71,8 @@ func (s *search) release() {
 var errNoProgress = errors.New("sensitivity: no tier narrows the bracket further")
 
 func (s *search) narrow(ctx context.Context) error {
-	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, s.localQuadrature, s.screen} {
+	read := func(ctx context.Context) error { return s.readEdges(ctx, readProducts) }
+	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, read, s.screen} {
 		if s.dropClosed("bound"); len(s.rest) == 0 {
 			return nil
 		}

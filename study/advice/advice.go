@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
@@ -27,15 +26,6 @@ type Facts struct {
 	Refused     bool             // whether a run is, whose answer cannot be told from chance
 	Rough       *report.Accuracy // the same by a rough simulation, of which Probability and Chance are read
 	CutShort    bool             // whether the search for τ left out values that would have taken too long
-	Misplaced   []Misplaced
-}
-
-// Misplaced is a property that no selected node or relationship has.
-type Misplaced struct {
-	Setting  string // the flag that names it, such as node-key
-	Property string
-	Private  bool     // the signal: where else it is is not told
-	Others   []string // labels or types that have it
 }
 
 // Warning is one thing that will disappoint.
@@ -54,11 +44,8 @@ func (w Warning) String() string {
 	return text
 }
 
-// Warnings says what will disappoint, what is private first.
+// Warnings says what will disappoint.
 func Warnings(f Facts) (all []Warning) {
-	for _, m := range f.Misplaced {
-		all = append(all, m.warning())
-	}
 	if f.Graph != nil && f.Graph.Order() > 1 {
 		for _, find := range []func(Facts) (Warning, bool){delta, lengths, parts, parallel} {
 			if w, ok := find(f); ok {
@@ -84,29 +71,6 @@ func percent(x float64) string {
 		return "over 99 %"
 	}
 	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
-func (m Misplaced) warning() Warning {
-	w := Warning{Code: "property", Text: fmt.Sprintf("nothing that is selected has the property %q of --%s", m.Property, m.Setting)}
-	if len(m.Others) > 0 && !m.Private {
-		w.Text += ", which is on " + list(m.Others)
-	}
-	w.Advice = "name another property, or select by labels and types what has it"
-	return w
-}
-
-// list shows a few names.
-func list(names []string) string {
-	const most = 3
-	shown := make([]string, 0, most)
-	for _, n := range names[:min(most, len(names))] {
-		shown = append(shown, strconv.Quote(n))
-	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // delta compares δ with 1/n: with that probability a guess at the source is right.

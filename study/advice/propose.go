@@ -27,11 +27,6 @@ type Choice struct {
 // Private is the property that is released with noise.
 func (c Choice) Private() string { return cmp.Or(c.Source, c.Measurement) }
 
-// Candidates are the properties that could be each part of a choice, by name.
-type Candidates struct {
-	Private, NodeKey, Community, Weight, Length, Sensor, Caption []string
-}
-
 // Words by which people name a property, the plainest first; compared without case and
 // without marks.
 var (
@@ -87,17 +82,10 @@ func Propose(s connector.Schema, given Choice, leftOut []string) Choice {
 	return c
 }
 
-// CandidatesOf lists what could be each part of a choice with the same labels and types.
-func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
-	nodes, relationships := c.properties(s, leftOut)
-	public := func(fits func(connector.Property) bool) []string {
-		return names(filter(nodes, func(p connector.Property) bool { return fits(p) && p.Name != c.Private() }))
-	}
-	return Candidates{
-		Private: names(filter(nodes, mayBePrivate)),
-		NodeKey: public(identifies), Community: public(parted), Sensor: public(marks), Caption: public(isText),
-		Weight: names(filter(relationships, measures)), Length: names(filter(relationships, measures)),
-	}
+// PrivateCandidates are the properties that could be the private one, with the same labels and types.
+func PrivateCandidates(s connector.Schema, c Choice, leftOut []string) []string {
+	nodes, _ := c.properties(s, leftOut)
+	return names(filter(nodes, mayBePrivate))
 }
 
 // Unused returns a property of the chosen relationships that is called like a weight or a length,

@@ -380,6 +380,11 @@ var fast = []mutation{
 		[]change{{"privacy/sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
 		"TestSearch",
 	},
+	{
+		"no truncation error of columns that are read",
+		[]change{{"privacy/sensitivity/readedges.go", "norm*relative + math.Sqrt", "norm*relative + 0*math.Sqrt"}},
+		"TestReadEdges",
+	},
 
 	// What is public, what is whole.
 	{
@@ -406,7 +411,7 @@ var fast = []mutation{
 	},
 	{
 		"a folder of state for everyone",
-		[]change{{"cmd/graphcloak/source.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
+		[]change{{"cmd/graphcloak/state.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
 		"TestModes",
 	},
 
