@@ -25,7 +25,8 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 		Use:   "create FILE",
 		Short: "Draw a master secret",
 		Long: "create writes 32 random bytes to a new file of mode 0600. The file removes the noise of every escrow release of its\n" +
-			"epoch. To rotate, create another and use the next number of --deployment. Once every copy of a file is deleted, the releases of its\n" +
+			"epoch. To rotate, create another and use the next number of\n" +
+			"--deployment. Once every copy of a file is deleted, the releases of its\n" +
 			"epoch are private for everyone.",
 		Example: "  graphcloak key create epoch-1.key",
 		Args:    cobra.ExactArgs(1),
