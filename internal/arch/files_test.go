@@ -36,7 +36,7 @@ var circular = map[string]int{
 	"privacy/allocation":  14,
 	"privacy/audit":       2,
 	"privacy/limit":       3,
-	"privacy/sensitivity": 21,
+	"privacy/sensitivity": 17,
 	"recovery":            8,
 	"recovery/posterior":  24,
 	"report":              7,
