@@ -106,28 +106,12 @@ func (s *search) run(g *graph.Graph, base *level, o Leiden) ([]int32, float64, e
 	return labels, reached, nil
 }
 
-func singletons(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = int32(i)
-	}
-	return s
-}
-
 func toInts(s []int32) []int {
 	w := make([]int, len(s))
 	for i, x := range s {
 		w[i] = int(x)
 	}
 	return w
-}
-
-// search is the state that the levels share.
-type search struct {
-	ctx            context.Context
-	random         *rand.Rand
-	penalty, theta float64
-	gather         *gather
 }
 
 // unfold improves labels in place, level by level.

@@ -147,7 +147,7 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 			t.Errorf("redeeming what was not paid for: %v, want ErrUnpaid", err)
 		}
 		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != connector.Cancelled {
-			t.Errorf("the reservation is %q, %v, want CANCELLED", run.Status, err)
+			t.Errorf("the reservation is %q, %v, want CANCELED", run.Status, err)
 		}
 	}
 	if !spent { // nothing happened: the same run id is free

@@ -78,7 +78,7 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 // scenariosTogether says that evaluate is estimated as it is by default.
 func scenariosTogether() string {
 	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
-		len(study.Scenarios()))
+		len(scenarioNames())-1)
 }
 
 // narrowEstimates are the estimates on a screen of 80 columns.

@@ -51,7 +51,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; the "+
 		"posterior assumes 1 or unknown at even odds")
-	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
+	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
 		"of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
 	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
@@ -60,8 +60,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 
 // evaluation holds the flags of the command.
 type evaluation struct {
-	plan, amplitude string
-	options         study.Options
+	plan, amplitude, scenario string
+	options                   study.Options
 }
 
 // check reads the flags, before anything is computed.
@@ -113,6 +113,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		if len(list) > 1 {
 			return a.compareScenarios(ctx, m, p, e.options, list)
 		}
+		e.options.Scenario = list[0]
 		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err

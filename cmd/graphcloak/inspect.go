@@ -23,7 +23,6 @@ import (
 )
 
 func newInspectCommand(app *app) *cobra.Command {
-	var leading int
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "The graph in the paper's terms: spectrum, condition, coherence, and why Δ₂ is what it is",
@@ -36,18 +35,12 @@ func newInspectCommand(app *app) *cobra.Command {
 			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if leading < 0 {
-				return fail(exitUsage, "--leading-vectors is %d, want a number ≥ 0", leading)
-			}
-			return app.inspect(cmd.Context(), leading)
+			return app.inspect(cmd.Context())
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"tau": "2"},
+	return app.withSettings(cmd, map[string]string{"tau": "2"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
 		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().IntVar(&leading, "leading-vectors", 0, "eigenvectors behind the leverage scores, a `NUMBER`; 0: ten, or all of a "+
-		"smaller graph")
-	return cmd
 }
 
 // inspection is the result: what the graph is, and what the budget makes of it.
@@ -59,7 +52,7 @@ type inspection struct {
 	Ceiling float64 `json:"ceiling"`      // of telling two neighbours apart
 }
 
-func (a *app) inspect(ctx context.Context, leading int) error {
+func (a *app) inspect(ctx context.Context) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
@@ -98,14 +91,11 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 	if len(sensors) == g.Order() {
 		sensors = nil
 	}
-	if leading == 0 {
-		leading = min(10, g.Order())
-	}
 	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance}
 	rand.Read(certify.Seed[:])
 	in, err := inspect.Inspect(ctx, sensitivity.Model{
 		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: options.Alpha,
-	}, inspect.Options{Leading: leading, Progress: a.progress, Sensitivity: certify})
+	}, inspect.Options{Progress: a.progress, Sensitivity: certify})
 	if err != nil {
 		return err
 	}

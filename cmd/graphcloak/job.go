@@ -19,7 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
-	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // This file turns settings, which are checked strings and numbers, into the
@@ -252,7 +252,7 @@ func readAlternatives(path string) ([]plan.Alternative, error) {
 
 func scenarioNames() []string {
 	var names []string
-	for _, s := range study.Scenarios() {
+	for _, s := range simulate.Scenarios() {
 		names = append(names, s.Name)
 	}
 	return append(names, allScenarios)

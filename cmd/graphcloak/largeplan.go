@@ -17,18 +17,8 @@ import (
 	"github.com/graphcloak/graphcloak/study"
 )
 
-// What `plan` simulates for its reader of a graph that is too large for a simulation of its own: largeTrials, and fewer the larger the
-// graph is, for as long as largeTime of one processor, estimated from sizes.
-const (
-	largeTrials = 50
-	largeNodes  = 200_000 // with so many trials
-	largeTime   = 60 * time.Second
-)
-
-// trialsOf is how many of some trials are simulated on so many nodes.
-func trialsOf(trials, nodes int) int {
-	return min(trials, max(report.LeastTrials, largeTrials*largeNodes/max(largeNodes, nodes)))
-}
+// largeTime is how long `plan` simulates for its reader, of one processor, on a graph that is too large for a simulation of its own.
+const largeTime = 60 * time.Second
 
 // largeAccuracy is the accuracy of a plan: its own, or where neither it nor a search has one, by simulation of few trials. Where that
 // is estimated to take long, or more memory than there is, a note says how it is found out. Communities are waited for as long as they
@@ -39,14 +29,14 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
-	accuracy, err := study.LargeAccuracy(ctx, m.Model, p, opts, study.Sample{Trials: trialsOf(trials, m.Graph.Order())}, largeTime)
+	accuracy, err := study.Outlook(ctx, m.Model, p, opts, study.Sample{Trials: min(trials, study.LargeTrials)}, largeTime)
 	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
 }
 
 // outlook is the accuracy that a run is judged by before it spends: that of the plan, or of its search, or simulated.
 func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) (*report.Accuracy, error) {
 	part, err := m.Partition(ctx)
-	if err != nil || part.Count == 1 { // which is known without it
+	if err != nil || part.Count == 1 { // which is said without it
 		return nil, err
 	}
 	if x := p.Accuracy; x != nil && !x.Few() && (!x.AtChance() || x.Trials >= study.ChanceTrials) {
@@ -56,14 +46,16 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
 		return nil, nil
 	}
-	accuracy, err := study.Outlook(ctx, m.Model, p, opts, 0, adviceTime)
+	sample := study.Sample{Trials: study.DefaultTrials}
+	sample.Most = study.ChanceTrials
+	accuracy, err := study.Outlook(ctx, m.Model, p, opts, sample, adviceTime)
 	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, plan.ErrMemory)) {
 		return found, nil
 	}
 	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
 }
 
-// simulated reports whether a plan, or the search for it, has an accuracy.
+// simulated reports whether a plan, or the search for it, says how accurate it is.
 func simulated(p *graphcloak.Plan) bool {
 	return p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
 }

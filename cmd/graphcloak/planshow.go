@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is told the one that is given.
+// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is shown the one that is given.
 func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if a.outputFormat() != "table" {
 		return a.render(p, term.Section{
@@ -24,9 +24,9 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 			}),
 		})
 	}
-	told := *p
-	told.Accuracy = accuracy
-	p = &told
+	shown := *p
+	shown.Accuracy = accuracy
+	p = &shown
 	sections := []term.Section{
 		{Title: "Plan", Columns: []string{"name", "value"}, Rows: slices.Values(planFacts(p)), Detail: true},
 		{
@@ -107,7 +107,7 @@ func accuracyLimit(p *graphcloak.Plan) string {
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
 }
 
-// worstServed names a community whose sources are surely found less often than others.
+// worstServed names a community whose sources are found less often than others, beyond chance.
 func worstServed(p *graphcloak.Plan) string {
 	if p.Accuracy == nil {
 		return ""

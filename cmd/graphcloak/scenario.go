@@ -17,12 +17,13 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // scenarioList is the help on the names.
 func scenarioList() string {
 	var lines []string
-	for _, s := range study.Scenarios() {
+	for _, s := range simulate.Scenarios() {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", s.Name, s.About))
 	}
 	return strings.Join(lines, "\n")
@@ -42,32 +43,30 @@ type scenarioTable struct {
 
 // choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
 // them, or those of a file beside the model.
-func (e *evaluation) choose(planned []plan.Alternative) ([]study.Scenario, error) {
-	name := e.options.Scenario
-	list := study.Scenarios()
-	if _, known := study.FindScenario(name); !known && name != allScenarios &&
-		!slices.ContainsFunc(planned, func(x plan.Alternative) bool { return x.Name == name }) {
-		if _, err := os.Stat(name); err != nil {
-			return nil, errScenario(name, planned)
+func (e *evaluation) choose(planned []plan.Alternative) ([]simulate.Scenario, error) {
+	list, name := simulate.Scenarios(), e.scenario
+	isOne := func(s simulate.Scenario) bool { return s.Name == name }
+	add := func(graphs []plan.Alternative) {
+		for _, x := range graphs {
+			if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
+				list = append(list, simulate.OnAlternative(x))
+			}
 		}
-		var err error
-		if planned, err = readAlternatives(name); err != nil {
-			return nil, err
-		}
-		name, list = allScenarios, list[:1]
 	}
-	e.options.Alternatives = planned
-	for _, x := range planned {
-		if named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
-			continue
-		}
-		list = append(list, study.OnAlternative(x))
-	}
+	add(planned)
 	if name == allScenarios {
 		return list, nil
 	}
-	k := slices.IndexFunc(list, func(s study.Scenario) bool { return s.Name == name })
-	return list[k : k+1], nil
+	if k := slices.IndexFunc(list, isOne); k >= 0 {
+		return list[k : k+1], nil
+	}
+	if _, err := os.Stat(name); err != nil {
+		return nil, errScenario(name, planned)
+	}
+	graphs, err := readAlternatives(name)
+	list = list[:1]
+	add(graphs)
+	return list, err
 }
 
 // errScenario refuses what is no name and no file.
@@ -88,12 +87,14 @@ func errScenario(name string, planned []plan.Alternative) error {
 }
 
 // compareScenarios evaluates the plan in every scenario of a list.
-func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options, list []study.Scenario) error {
+func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options,
+	list []simulate.Scenario,
+) error {
 	var all scenarioTable
 	var machine [][]any
 	for k, s := range list {
 		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
-		o.Scenario = s.Name
+		o.Scenario = s
 		e, err := study.Evaluate(ctx, m.Model, p, o)
 		if err != nil {
 			return err
@@ -130,8 +131,8 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 }
 
 // scenarioRemarks say what of a table cannot happen, and what is right with two sources.
-func (a *app) scenarioRemarks(list []study.Scenario) (texts []string) {
-	if slices.ContainsFunc(list, study.Scenario.Several) {
+func (a *app) scenarioRemarks(list []simulate.Scenario) (texts []string) {
+	if slices.ContainsFunc(list, simulate.Scenario.Several) {
 		texts = append(texts, "With two sources it is right to name the community of either.")
 	}
 	var never []string
@@ -158,7 +159,7 @@ func calibrated(e *study.Evaluation) string {
 	return text + "its confidence is off, as where sources have another amplitude than the answer supposes."
 }
 
-func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
+func scenarioRow(s simulate.Scenario, e *study.Evaluation) []any {
 	if s.Sourceless() {
 		return []any{s.Name, s.About, "–", rate(&e.Detected), rate(&e.Answered), "–", "–", "–"}
 	}
@@ -169,7 +170,7 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 }
 
 // narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
-func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *term.Section {
+func narrowScenarios(list []simulate.Scenario, all []*study.Evaluation) *term.Section {
 	s := &term.Section{
 		Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
 		Rows: func(yield func([]any) bool) {
@@ -194,7 +195,7 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *term.Secti
 	return s
 }
 
-// manyCommunities are told only under --verbose.
+// manyCommunities are shown only under --verbose.
 const manyCommunities = 20
 
 // served is how the plan serves each community, and the one it serves worst.

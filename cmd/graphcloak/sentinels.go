@@ -115,7 +115,6 @@ func sentinels() []sentinel {
 		{community.ErrInvalid, exitValidation, "change the parameter that the message names"},
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
 		{emd.ErrMass, exitValidation, ""},
-		{inspect.ErrOptions, exitUsage, "give --leading-vectors fewer"},
 		{inspect.ErrEmpty, exitValidation, "check labels, types and queries"},
 		{paper.ErrOptions, exitUsage, "`graphcloak reproduce --help` says what each flag takes"},
 	}

@@ -63,36 +63,31 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, properties: []string{o.NodeKey}}}); err != nil {
 		return done, err
 	}
-	batch := s.options.BatchSize
-	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
-		for _, part := range split(b, labelsColumn) {
-			text, names := o.nodes(part.Batch, part.value)
-			n, err := s.importBatch(ctx, "import nodes", text, names, part.Batch, 0, part.Len())
-			done.Nodes += n
-			if err != nil {
-				return err
+	for _, file := range []struct {
+		stage, column string
+		batches       func(context.Context, int, func(folder.Batch) error) error
+		statement     func(b folder.Batch, value string) (cypher, naming)
+		done          *int64
+		total         int
+	}{
+		{"import nodes", labelsColumn, csv.NodeBatches, o.nodes, &done.Nodes, g.Order()},
+		{"import relationships", typeColumn, csv.RelationshipBatches, o.relationships, &done.Relationships, 0},
+	} {
+		err := file.batches(ctx, s.options.BatchSize, func(b folder.Batch) error {
+			for _, part := range split(b, file.column) {
+				text, names := file.statement(part.Batch, part.value)
+				n, err := s.importBatch(ctx, file.stage, text, names, part.Batch, 0, part.Len())
+				*file.done += n
+				if err != nil {
+					return err
+				}
 			}
+			s.options.Progress(file.stage, *file.done, int64(file.total))
+			return nil
+		})
+		if err != nil {
+			return done, fmt.Errorf("%s: %w", file.stage, err)
 		}
-		s.options.Progress("import nodes", done.Nodes, int64(g.Order()))
-		return nil
-	})
-	if err != nil {
-		return done, fmt.Errorf("import nodes: %w", err)
-	}
-	err = csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error {
-		for _, part := range split(b, typeColumn) {
-			text, names := o.relationships(part.Batch, cmp.Or(part.value, o.RelationshipType))
-			n, err := s.importBatch(ctx, "import relationships", text, names, part.Batch, 0, part.Len())
-			done.Relationships += n
-			if err != nil {
-				return err
-			}
-		}
-		s.options.Progress("import relationships", done.Relationships, 0)
-		return nil
-	})
-	if err != nil {
-		return done, fmt.Errorf("import relationships: %w", err)
 	}
 	return done, nil
 }
@@ -209,6 +204,7 @@ func splitLabels(value string) []string {
 	return slices.DeleteFunc(strings.Split(value, ";"), func(label string) bool { return label == "" })
 }
 
+// relationships creates one for each row, of the type that the column type names, else that of the options.
 func (o ImportOptions) relationships(b folder.Batch, kind string) (text cypher, names naming) {
 	names = naming{}
 	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
@@ -216,7 +212,8 @@ func (o ImportOptions) relationships(b folder.Batch, kind string) (text cypher, 
 		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + numbered("$c", k) + "[i]}) "
 	}
 	return "UNWIND range(0, size(" + numbered("$c", source) + ") - 1) AS i " + end("a", source) + end("b", target) +
-		"CREATE (a)-[r" + names.kind(kind) + "]->(b)" + assignments(names, "r", b, "source", "target", typeColumn) +
+		"CREATE (a)-[r" + names.kind(cmp.Or(kind, o.RelationshipType)) + "]->(b)" +
+		assignments(names, "r", b, "source", "target", typeColumn) +
 		" RETURN count(r)", names
 }
 

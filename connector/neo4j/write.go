@@ -265,15 +265,14 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, wr
 	return stale, err
 }
 
-// batch prepares the parameters of a write: nodes in the order of the database,
-// and each column in the same order.
+// batch prepares the parameters of a write, of nodes in the order of the database.
 type batch struct {
 	text    cypher
 	names   naming
 	runID   string
 	nodes   *nodeSet
 	order   []int
-	columns []any // []float64, []int64, []string, or []any where some nodes have no value
+	columns []report.Column
 }
 
 func newBatch(t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
@@ -290,35 +289,13 @@ func newBatch(t report.Table, nodes []int, all *nodeSet, stale []string) *batch 
 			continue
 		}
 		set = append(set, b.names.property("n", c.Name)+" = "+numbered("$c", len(b.columns))+"[i]")
-		b.columns = append(b.columns, arrange(c, order))
+		b.columns = append(b.columns, c)
 	}
 	for _, name := range stale {
 		set = append(set, b.names.property("n", name)+" = null")
 	}
 	b.text = all.match() + " SET " + join(set, ", ") + " RETURN count(n)"
 	return b
-}
-
-// arrange puts a column into the order of writing. Where a node has no value the
-// entry is nil, which removes the property.
-func arrange(c report.Column, order []int) any {
-	if c.Nodes == nil {
-		switch {
-		case c.Floats != nil:
-			return pick(c.Floats, order)
-		case c.Ints != nil:
-			return pick(c.Ints, order)
-		default:
-			return pick(c.Strings, order)
-		}
-	}
-	values := make([]any, len(order))
-	for k, i := range order {
-		if at, ok := slices.BinarySearch(c.Nodes, i); ok {
-			values[k] = connector.Cell(c, at)
-		}
-	}
-	return values
 }
 
 func pick[T any](values []T, order []int) []T {
@@ -330,21 +307,22 @@ func pick[T any](values []T, order []int) []T {
 }
 
 func (b *batch) params(at span) map[string]any {
-	p := b.nodes.params(slices.Values(b.order[at.lo:at.hi]))
+	nodes := b.order[at.lo:at.hi]
+	p := b.nodes.params(slices.Values(nodes))
 	maps.Copy(p, b.names)
 	p["run"] = b.runID
 	for k, c := range b.columns {
-		name := fmt.Sprintf("c%d", k)
-		switch v := c.(type) {
-		case []float64:
-			p[name] = v[at.lo:at.hi]
-		case []int64:
-			p[name] = v[at.lo:at.hi]
-		case []string:
-			p[name] = v[at.lo:at.hi]
-		case []any:
-			p[name] = v[at.lo:at.hi]
+		values := make([]any, len(nodes)) // nil removes the property
+		for j, node := range nodes {
+			at, ok := node, true
+			if c.Nodes != nil {
+				at, ok = slices.BinarySearch(c.Nodes, node)
+			}
+			if ok {
+				values[j] = connector.Cell(c, at)
+			}
 		}
+		p[fmt.Sprintf("c%d", k)] = values
 	}
 	return p
 }

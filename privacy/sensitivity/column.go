@@ -3,7 +3,6 @@
 package sensitivity
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -49,18 +48,18 @@ func (s *search) within(tol float64) (*operator, error) {
 	}
 	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
-	if s.heat == nil {
+	if s.diffusion == nil {
 		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
 	} else {
-		o.d, err = s.heat.WithTolerance(tol)
+		o.d, err = s.diffusion.WithTolerance(tol)
 	}
 	if err != nil {
 		return nil, errNoProgress
 	}
-	s.heat = o.d
+	s.diffusion = o.d
 	o.slackB = math.Sqrt(2*o.peak) * o.d.Err() * (1 + 8*unit)
 	o.roundB = math.Sqrt(2*o.peak) * o.d.Rounding() * (1 + 8*unit)
-	s.x, s.y = s.borrow(0, n*o.block), s.borrow(1, n*o.block)
+	s.x, s.y = s.memory(0, n*o.block), s.memory(1, n*o.block)
 	return o, nil
 }
 
@@ -115,7 +114,7 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 
 // seed evaluates a few edges that are likely to be large, so that the later tiers have a
 // lower bound to compare with: those whose ends keep the most of b after τ, by e^{-τa}. Of
-// values within a percent the edge at the largest hub comes first, which returns the least heat.
+// values within a percent the edge at the largest hub comes first, which keeps the least.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
@@ -145,36 +144,37 @@ func (s *search) seed(ctx context.Context) error {
 	}
 }
 
-// finish brackets all edges that remain: by nodes that many of them share, then edge by
-// edge, the largest bounds first.
-func (c *screening) finish(ctx context.Context) error {
-	for {
-		pick, _ := c.nodes.groups()
-		if len(pick) == 0 {
-			break
+// scaleRows multiplies row t of k columns by √u_t.
+func (o *operator) scaleRows(x []float64, k int) {
+	parallel.Rows(o.n, k, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			w := math.Sqrt(o.peak)
+			if o.u != nil {
+				w = math.Sqrt(o.u[t])
+			}
+			for j := range k {
+				x[t*k+j] *= w
+			}
 		}
-		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
-			return err
-		}
-		c.dropClosed("nodes")
-	}
-	slices.SortFunc(c.rest, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
 	})
-	if len(c.rest) == 0 {
-		return nil
-	}
-	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
-	if err != nil {
-		return err
-	}
-	for len(c.rest) > 0 {
-		part := c.rest[:min(o.block, len(c.rest))]
-		if err := c.evaluate(ctx, o, part); err != nil {
-			return err
+}
+
+// norms returns ‖diag(√u)y_j‖₂ for each of k columns.
+func (o *operator) norms(y []float64, k int) []float64 {
+	sum := make([]float64, k)
+	parallel.Sum(o.n, k, sum, func(lo, hi int, sum []float64) {
+		for t := lo; t < hi; t++ {
+			w := o.peak
+			if o.u != nil {
+				w = o.u[t]
+			}
+			for j, v := range y[t*k : (t+1)*k] {
+				sum[j] += w * (v * v)
+			}
 		}
-		c.rest = c.rest[len(part):]
-		c.dropClosed("columns")
+	})
+	for j, v := range sum {
+		sum[j] = math.Sqrt(v)
 	}
-	return nil
+	return sum
 }

@@ -40,9 +40,7 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, p.edges.len()), q: q}
-	c.nodes = newNodes(c)
-	return c, newSpectral(p, spec), nil
+	return newScreening(&projection{search: s, operator: o, q: q}), newSpectral(p, spec), nil
 }
 
 // violations runs one round of 16 random columns with failure probability q an edge,

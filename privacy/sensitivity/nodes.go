@@ -20,7 +20,7 @@ import (
 // where i is a hub, and bounded by the screen. This holds for the combinatorial Laplacian
 // and equal weights.
 type nodes struct {
-	c            *screening
+	c            *projection
 	usable       bool
 	diag         []float64
 	squares      []float64 // of Y_i less the mean row, over the columns
@@ -28,7 +28,7 @@ type nodes struct {
 	exact        map[int32]float64
 }
 
-func newNodes(c *screening) *nodes {
+func newNodes(c *projection) *nodes {
 	_, _, _, diag := c.lap.CSR()
 	return &nodes{
 		c: c, usable: c.uniform && c.resistive(), diag: diag, squares: make([]float64, c.n), exact: map[int32]float64{},

@@ -5,12 +5,13 @@ package sensitivity
 import (
 	"context"
 	"math"
+	"sync"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Limits of reading: what it may take, in products, of which the screen takes about so many, and
-// the edges that are read between two looks at the target.
+// the edges that are read with one target.
 const (
 	readProducts = 256
 	readBatch    = 1 << 14
@@ -31,12 +32,14 @@ func (s *search) readEdges(ctx context.Context, most int) error {
 	if !ok {
 		return nil
 	}
+	pairs := sync.Pool{New: func() any { return &pair{o: o, second: make([]float64, o.n)} }}
 	for done := 0; done < len(s.rest); done += readBatch {
 		batch := s.rest[done:min(done+readBatch, len(s.rest))]
 		target := s.target()
 		low := make([]float64, len(batch))
-		newPair := func() *pair { return &pair{o: o, second: make([]float64, o.n)} }
-		parallel.RowsWith(len(batch), 1<<14, newPair, func(p *pair, lo, hi int) {
+		parallel.Rows(len(batch), 1<<14, func(lo, hi int) {
+			p := pairs.Get().(*pair)
+			defer pairs.Put(p)
 			for k := lo; k < hi && ctx.Err() == nil; k++ {
 				if i := batch[k]; s.upper[i] > target {
 					e := s.edges.at(i)

@@ -3,8 +3,10 @@
 package sensitivity
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -31,8 +33,7 @@ func (s *search) screen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, s.edges.len())}
-	c.nodes = newNodes(c)
+	c := newScreening(&projection{search: s, operator: o})
 	if s.opts.Seed == [32]byte{} {
 		return c.finish(ctx)
 	}
@@ -57,6 +58,10 @@ func (s *search) screen(ctx context.Context) error {
 	return c.finish(ctx)
 }
 
+func newScreening(p *projection) *screening {
+	return &screening{projection: p, squares: make([]float64, p.edges.len()), nodes: newNodes(p)}
+}
+
 // failurePerBound returns the failure probability of one bound: Failure over the number
 // of bounds in the union of [search.screen].
 func (c *screening) failurePerBound() float64 {
@@ -65,11 +70,8 @@ func (c *screening) failurePerBound() float64 {
 
 // screening is the state of a screen.
 type screening struct {
-	*search
-	*operator
-	q       float64 // failure probability of one bound
-	columns int     // random columns drawn so far
-	squares []float64
+	*projection
+	squares []float64 // of the columns, for each edge
 	nodes   *nodes
 }
 
@@ -88,12 +90,6 @@ func (c *screening) estimate(i int32) float64 {
 	return e.scale * math.Sqrt(c.squares[i]/float64(max(c.columns, 1)))
 }
 
-// draw fills x with a block of random columns, the input of Wᵀ.
-func (c *screening) draw(block int, x []float64) {
-	normals(c.opts.Seed, block, x)
-	c.scaleRows(x, c.block)
-}
-
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
 	c.draw(c.columns/c.block, c.x)
@@ -104,27 +100,6 @@ func (c *screening) project(ctx context.Context) error {
 	c.nodes.add(c.y, c.block)
 	c.columns += c.block
 	return nil
-}
-
-// difference returns ‖Y_u − Y_v‖₂² for k row-major columns.
-func difference(y []float64, k int, e edge) (sum float64) {
-	a, b := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
-	for j, v := range a {
-		d := v - b[j]
-		sum += d * d
-	}
-	return sum
-}
-
-// projectionScale returns √x, by which a computed ‖Y_i − Y_j‖ is divided, and a bound on
-// its rounding error. Each normal has an error of at most normalError, which is relative
-// to ‖Wb‖; rounding of Y is absolute, at most its bound times ‖Ω‖_F. Both are charged with
-// ‖Ω‖_F ≤ 2√(nr), which fails with a probability far below q.
-func (c *screening) projectionScale(columns int) (root, rounding float64) {
-	entries := math.Sqrt(float64(columns) * float64(c.n))
-	root = math.Sqrt(chiSquareQuantile(columns, c.q)) - normalError*entries
-	rounding = 2 * entries * c.roundB
-	return root, rounding
 }
 
 // applyProjection turns the projections into bounds, each of which fails with
@@ -144,4 +119,38 @@ func (c *screening) applyProjection() {
 			c.upper[i] = min(c.upper[i], c.edges.at(i).scale*(up+c.slackB)*(1+8*unit))
 		}
 	})
+}
+
+// finish brackets all edges that remain: by nodes that many of them share, then edge by
+// edge, the largest bounds first.
+func (c *screening) finish(ctx context.Context) error {
+	for {
+		pick, _ := c.nodes.groups()
+		if len(pick) == 0 {
+			break
+		}
+		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
+			return err
+		}
+		c.dropClosed("nodes")
+	}
+	slices.SortFunc(c.rest, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
+	})
+	if len(c.rest) == 0 {
+		return nil
+	}
+	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
+	if err != nil {
+		return err
+	}
+	for len(c.rest) > 0 {
+		part := c.rest[:min(o.block, len(c.rest))]
+		if err := c.evaluate(ctx, o, part); err != nil {
+			return err
+		}
+		c.rest = c.rest[len(part):]
+		c.dropClosed("columns")
+	}
+	return nil
 }

@@ -65,8 +65,8 @@ func (b *bestColumns) subtract(y []float64, sources []bestSource) {
 		return
 	}
 	m, _ := b.a.Dims()
-	all := linop.Borrow(m * len(nodes))
-	defer all.Back()
+	all := linop.GetBlock(m * len(nodes))
+	defer all.Put()
 	linop.ColumnsTo(b.a, all.V, nodes)
 	parallel.Rows(m, 2*len(nodes), func(lo, hi int) {
 		for k, j := range trials {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -62,17 +63,6 @@ func Warnings(f Facts) (all []Warning) {
 // number is a value as people write it.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// percent is a share in hundredths, never rounded to none or all.
-func percent(x float64) string {
-	switch {
-	case x > 0 && x < 0.01:
-		return "under 1 %"
-	case x < 1 && x > 0.99:
-		return "over 99 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
 // delta compares δ with 1/n: with that probability a guess at the source is right.
 func delta(f Facts) (Warning, bool) {
 	n := f.Graph.Order()
@@ -83,7 +73,7 @@ func delta(f Facts) (Warning, bool) {
 	return Warning{
 		Code: "delta",
 		Text: fmt.Sprintf("δ = %s is above 1/n = %s: what names the source outright in %s of all releases would keep this promise too",
-			number(f.Delta), number(1/float64(n)), percent(f.Delta)),
+			number(f.Delta), number(1/float64(n)), report.Percent(f.Delta)),
 		Advice: "choose δ well below 1/n", Example: "--delta " + number(small),
 	}, true
 }
@@ -96,7 +86,7 @@ func lengths(f Facts) (Warning, bool) {
 		return Warning{}, false
 	}
 	slices.Sort(nearest)
-	alone := len(nearest) - within(nearest, f.Alpha)
+	alone := len(nearest) - sort.Search(len(nearest), func(i int) bool { return nearest[i] > f.Alpha })
 	shortest := nearest[0]
 	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(Alpha(f.Graph))}
 	switch {
@@ -125,17 +115,6 @@ func ceiling(x float64) float64 {
 	return math.Ceil(x/unit*(1-1e-12)) * unit
 }
 
-// within counts the values of a sorted list that are at most x.
-func within(sorted []float64, x float64) int {
-	k, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
-		if a <= b {
-			return -1
-		}
-		return 1
-	})
-	return k
-}
-
 // nearestNeighbors returns the length of the shortest relationship of each node that has any.
 func nearestNeighbors(g *graph.Graph) (nearest []float64) {
 	ptr, _, _ := g.CSR()
@@ -152,7 +131,7 @@ func nearestNeighbors(g *graph.Graph) (nearest []float64) {
 	return nearest
 }
 
-// parts tells of a graph that does not hang together.
+// parts warns of a graph of several components.
 func parts(f Facts) (Warning, bool) {
 	_, sizes := f.Graph.Components()
 	if len(sizes) < 2 {
@@ -180,7 +159,7 @@ func parts(f Facts) (Warning, bool) {
 // fewNodes is the size below which a part of a graph is warned of: a source hides in its own part.
 const fewNodes = 10
 
-// parallel tells of relationships between the same two nodes.
+// parallel warns of relationships between the same two nodes.
 func parallel(f Facts) (Warning, bool) {
 	d := f.Graph.Dropped()
 	if d.Parallel == 0 || f.Aggregation == "" {
@@ -256,4 +235,15 @@ func accuracy(f Facts) (Warning, bool) {
 		w.Text += "; a run is refused unless --spend-at-chance is given"
 	}
 	return w, true
+}
+
+// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near.
+// It is 1 where there are no relationships.
+func Alpha(g *graph.Graph) float64 {
+	nearest := nearestNeighbors(g)
+	if len(nearest) == 0 {
+		return 1
+	}
+	slices.Sort(nearest)
+	return ceiling(nearest[(9*len(nearest)-1)/10])
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 )
 
 // Choice is which part of a store becomes the graph, and what its properties are. What is
@@ -332,15 +331,4 @@ func merge(list []connector.Kind, leftOut []string) (merged []connector.Property
 		}
 	}
 	return merged
-}
-
-// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near.
-// It is 1 where there are no relationships.
-func Alpha(g *graph.Graph) float64 {
-	nearest := nearestNeighbors(g)
-	if len(nearest) == 0 {
-		return 1
-	}
-	slices.Sort(nearest)
-	return ceiling(nearest[(9*len(nearest)-1)/10])
 }

@@ -175,4 +175,3 @@ func TestUnused(t *testing.T) {
 		}
 	}
 }
-

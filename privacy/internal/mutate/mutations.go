@@ -73,7 +73,7 @@ var fast = []mutation{
 		},
 	}, "TestOneSensorOfMany"},
 	{
-		"private vectors are lent on",
+		"private vectors stay in memory that others get",
 		[]change{{"expm/private.go", "clear(v) // the memory goes to others", "_ = v"}},
 		"TestPrivateMemoryIsCleared",
 	},
@@ -261,7 +261,7 @@ var fast = []mutation{
 	}}, "TestBoundWithoutRowsSplitsFailure"},
 	{
 		"a screen's failure reported as 0",
-		[]change{{"privacy/sensitivity/search.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}},
+		[]change{{"privacy/sensitivity/state.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}},
 		"TestScreenSaysThatItMayFail",
 	},
 	{
@@ -377,7 +377,7 @@ var fast = []mutation{
 	},
 	{
 		"a bracket of the last edge",
-		[]change{{"privacy/sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
+		[]change{{"privacy/sensitivity/state.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
 		"TestSearch",
 	},
 	{
@@ -720,7 +720,7 @@ var slow = []mutation{
 	{
 		"a screen that fails more often than it says",
 		[]change{{
-			"privacy/sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError",
+			"privacy/sensitivity/projection.go", "chiSquareQuantile(columns, c.q)) - normalError",
 			"chiSquareQuantile(columns, 0.5)) - normalError",
 		}},
 		"TestScreenFailsAsRarelyAsItSays",
