@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
 
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
@@ -29,92 +28,62 @@ type Layers struct {
 // Load merges the layers and checks every setting. The error joins an [Error],
 // [UnknownError] or [ConflictError] for each problem found.
 func Load(l Layers) (*Config, error) {
-	v := viper.New()
-	settings := Settings()
-	for _, s := range settings {
-		v.SetDefault(s.Key, l.defaultOf(s))
-		if err := v.BindEnv(append([]string{s.Key}, s.Env...)...); err != nil {
-			return nil, fmt.Errorf("config: bind %s: %w", s.Key, err)
-		}
-	}
-	file, problems := readFile(l.File, settings)
-	if err := v.MergeConfigMap(withoutJobs(file)); err != nil {
-		return nil, fmt.Errorf("config: merge %s: %w", l.File, err)
-	}
-	if err := v.MergeConfigMap(l.dotEnv(settings)); err != nil {
-		return nil, fmt.Errorf("config: merge %s: %w", l.DotEnvPath, err)
-	}
-	if l.Flags != nil {
-		l.Flags.Visit(func(f *pflag.Flag) {
-			if given, ok := f.Value.(*flagValue); ok {
-				v.Set(given.key, given.value())
-			}
-		})
-	}
-
-	problems = append(problems, l.checkFound(settings)...)
-	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
-	var err error
-	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
-		problems = append(problems, err)
-	}
-	for _, s := range settings {
-		o := l.origin(s, file)
-		c.origins[s.Key] = o
-		if err := c.set(s, v.Get(s.Key), o); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	problems = append(problems, c.conflicts()...)
-	c.warnings = append(c.warnings, l.unknownVariables(settings)...)
-	if err := errors.Join(problems...); err != nil {
+	c, problems := l.merge(os.Getenv)
+	if err := errors.Join(append(problems, l.checkFound()...)...); err != nil {
 		return nil, err
 	}
+	c.warnings = l.unknownVariables()
 	c.finish()
 	return c, nil
 }
 
 // LoadFile checks a file alone, against the defaults.
 func LoadFile(path string) error {
-	settings := Settings()
-	file, problems := readFile(path, settings)
-	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any)}
-	if _, err := jobsOf(file[jobsKey], path); err != nil {
+	_, problems := Layers{File: path}.merge(func(string) string { return "" })
+	return errors.Join(problems...)
+}
+
+// merge takes each setting from the strongest layer that has it.
+func (l Layers) merge(variable func(string) string) (*Config, []error) {
+	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
+	file, problems := readFile(l.File)
+	var err error
+	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
 		problems = append(problems, err)
 	}
-	for _, s := range settings {
-		raw, ok := file[strings.ToLower(s.Key)]
-		if !ok {
-			raw = s.Default
-		}
-		o := Layers{File: path}.place(s, file)
-		c.origins[s.Key] = o
-		if err := c.set(s, raw, o); err != nil {
+	for _, s := range table() {
+		raw, origin := l.find(s, file, variable)
+		c.origins[s.Key] = origin
+		if err := c.set(s, raw, origin); err != nil {
 			problems = append(problems, err)
 		}
 	}
-	return errors.Join(append(problems, c.conflicts()...)...)
+	return c, append(problems, c.conflicts()...)
 }
 
-func (l Layers) defaultOf(s Setting) string {
-	if d, ok := l.Defaults[s.Key]; ok {
-		return d
-	}
-	return s.Default
-}
-
-// dotEnv returns the values of the .env file by lower-case key.
-func (l Layers) dotEnv(settings []Setting) map[string]any {
-	values := make(map[string]any)
-	for _, s := range settings {
-		if name := firstSet(s.Env, l.dotEnvLookup); name != "" {
-			values[strings.ToLower(s.Key)] = l.DotEnv[name]
+// find returns the value of a setting and the layer that has it.
+func (l Layers) find(s Setting, file map[string]any, variable func(string) string) (any, Origin) {
+	if l.Flags != nil {
+		// A command may have a flag of its own under the name of a setting's.
+		if f := l.Flags.Lookup(s.Flag); f != nil && f.Changed {
+			if given, ok := f.Value.(*flagValue); ok && given.key == s.Key {
+				return given.value(), Origin{LayerFlag, "--" + s.Flag}
+			}
 		}
 	}
-	return values
+	if name := firstSet(s.Env, variable); name != "" {
+		return variable(name), Origin{LayerEnv, name}
+	}
+	if name := firstSet(s.Env, l.dotEnv); name != "" {
+		return l.DotEnv[name], Origin{LayerDotEnv, l.DotEnvPath + " " + name}
+	}
+	if raw := file[strings.ToLower(s.Key)]; raw != nil {
+		return raw, Origin{LayerFile, l.File}
+	}
+	return s.defaultIn(l.Defaults), Origin{Layer: LayerDefault}
 }
 
-func (l Layers) dotEnvLookup(name string) string { return l.DotEnv[name] }
+func (l Layers) dotEnv(name string) string { return l.DotEnv[name] }
 
 func firstSet(names []string, lookup func(string) string) string {
 	for _, name := range names {
@@ -125,37 +94,10 @@ func firstSet(names []string, lookup func(string) string) string {
 	return ""
 }
 
-// origin names the layer that [Load]'s order lets win.
-func (l Layers) origin(s Setting, file map[string]any) Origin {
-	if l.Flags != nil {
-		// A command may have a flag of its own under the name of a setting's.
-		if f := l.Flags.Lookup(s.Flag); f != nil && f.Changed {
-			if given, ok := f.Value.(*flagValue); ok && given.key == s.Key {
-				return Origin{LayerFlag, "--" + s.Flag}
-			}
-		}
-	}
-	if name := firstSet(s.Env, os.Getenv); name != "" {
-		return Origin{LayerEnv, name}
-	}
-	return l.place(s, file)
-}
-
-// place is origin without what belongs to the process.
-func (l Layers) place(s Setting, file map[string]any) Origin {
-	if name := firstSet(s.Env, l.dotEnvLookup); name != "" {
-		return Origin{LayerDotEnv, l.DotEnvPath + " " + name}
-	}
-	if _, ok := file[strings.ToLower(s.Key)]; ok {
-		return Origin{LayerFile, l.File}
-	}
-	return Origin{Layer: LayerDefault}
-}
-
 // unknownVariables warns of variables with our prefix that name no setting.
-func (l Layers) unknownVariables(settings []Setting) []string {
+func (l Layers) unknownVariables() []string {
 	known := []string{EnvPrefix + "CONFIG"}
-	for _, s := range settings {
+	for _, s := range table() {
 		known = append(known, s.Env...)
 	}
 	var names []string
@@ -179,4 +121,29 @@ func (l Layers) unknownVariables(settings []Setting) []string {
 		warnings = append(warnings, warning)
 	}
 	return warnings
+}
+
+// FoundError is a setting in a .env that nobody named.
+type FoundError struct{ Name, Path string }
+
+func (e *FoundError) Error() string {
+	return fmt.Sprintf("config: %s sets %s; a .env that is only found sets address, user name, password and database", e.Path, e.Name)
+}
+
+// Suggestion says how to go on.
+func (e *FoundError) Suggestion() string {
+	return "name the file with --env " + e.Path + " if it is yours"
+}
+
+// checkFound refuses settings in a .env that was found, not named, which would decide
+// what is read, spent, written or sent.
+func (l Layers) checkFound() []error {
+	var problems []error
+	for _, s := range table() {
+		name := firstSet(s.Env, l.dotEnv)
+		if l.DotEnvFound && name != "" && !strings.HasPrefix(s.Key, "neo4j") {
+			problems = append(problems, &FoundError{Name: name, Path: l.DotEnvPath})
+		}
+	}
+	return problems
 }
