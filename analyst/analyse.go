@@ -76,9 +76,6 @@ func (a *analysis) run(ctx context.Context) error {
 	if err := a.check(ctx, sound, opts); err != nil {
 		return err
 	}
-	if err := a.extra(ctx, "how many lying sensors the answer withstands", a.addBreakdown(ctx, opts)); err != nil {
-		return err
-	}
 	a.weighPresence()
 	a.addNodes(result)
 	return nil

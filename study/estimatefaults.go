@@ -7,11 +7,8 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 )
 
-// Seconds where sensors may be faulty, for each entry of M: a node and a sensor.
-const (
-	perFaulty = 1e-6  // posterior
-	perLiar   = 15e-6 // breakdown point of an answer
-)
+// perFaulty is the seconds of a posterior where sensors may be faulty, for each entry of M: a node and a sensor.
+const perFaulty = 1e-6
 
 // faultWorkload is what depends on that sensors may be faulty.
 type faultWorkload struct {
@@ -40,7 +37,7 @@ func (f faultWorkload) trial() (seconds float64) {
 }
 
 // recovery is what faults add to one that takes some seconds with sound sensors: some posteriors, each of the draws that a
-// second source is weighed beside, and the breakdown point; the measurements decide how many. Beyond, columns stay local, and
+// second source is weighed beside; the measurements decide how many. Beyond, columns stay local, and
 // a posterior takes eleven times as long.
 func (f faultWorkload) recovery(sound float64) (seconds, atMost float64) {
 	switch {
@@ -49,5 +46,5 @@ func (f faultWorkload) recovery(sound float64) (seconds, atMost float64) {
 	case f.nodes > analyst.DenseLimit:
 		return 0, 11 * sound
 	}
-	return 4 * perFaulty * f.entries, (20*perFaulty + perLiar) * f.entries
+	return 4 * perFaulty * f.entries, 20 * perFaulty * f.entries
 }

@@ -51,7 +51,7 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	}
 	out.LogPresence = logSum(share)
 	for k, p := range list {
-		out.Raised = max(out.Raised, p.Raised)
+		out.Raised = out.Raised || p.Raised
 		share[k] = math.Exp(share[k] - out.LogPresence)
 		floats.AddScaled(out.Probability, share[k], p.Probability)
 		if p.Faulty != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
-// pairLimit is the largest number of nodes for which every pair is weighed: half a minute where the measurements tell little.
-const pairLimit = 3000
+// pairLimit is the largest number of nodes for which every pair is weighed: some minutes where the measurements tell little.
+const pairLimit = 6000
 
 // Pairs is the exact posterior of two sources at different nodes.
 type Pairs struct {

@@ -59,9 +59,9 @@ type Posterior struct {
 	// Faulty is the probability of each measurement to be that of a faulty sensor, given
 	// that there is one source; nil where [Options].Faults supposes none.
 	Faulty []float64
-	// Raised is the number of measurements whose noise is so small, where sensors may be broken, that rounding
-	// would decide: their likelihood takes it for larger.
-	Raised int
+	// Raised reports that the noise is so small, where sensors may be broken, that rounding
+	// would decide: the likelihood takes it for larger.
+	Raised bool
 }
 
 // Best returns the most probable node.
