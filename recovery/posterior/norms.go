@@ -45,16 +45,6 @@ const (
 	posteriorTol = 0.01
 )
 
-// effort limits the work of boundedNorms.
-type effort struct {
-	rounds int // of directions and probes, each of up to four times as many as the last
-	probes int // of the first round
-	peaks  int // exact norms at a time
-	most   int // exact norms in all, shared among the rounds
-}
-
-func defaultEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
-
 // ColumnNorms returns the column norms: exact, from the entries where A holds a matrix, or
 // by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
 // bounded, as by [ProbedNorms], and exact at up to 512 nodes that contribute most to the
@@ -75,14 +65,9 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	case rowNorms(p.Data, out.N):
 		return out, ctx.Err()
 	case n <= exactOrder:
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
-		return out, p.columnNorms(ctx, out.N, all)
+		return out, p.columnNorms(ctx, out.N, everyNode(n))
 	case m <= exactSensors:
-		_, err := p.addSquares(ctx, p.A, out.N, m, identity)
-		return out, err
+		return out, p.addSquares(ctx, p.A, out.N, m, identity)
 	}
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
 }
@@ -161,17 +146,16 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 }
 
 // addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
-// first … first+width−1 as the columns of in, in row-major order. It returns the products of
-// the last block.
+// first … first+width−1 as the columns of in, in row-major order.
 func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
 	fill func(in []float64, first, width int),
-) ([]float64, error) {
+) error {
 	m, n := a.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)
 	for first := 0; first < count; first += width {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		width = min(width, count-first)
 		in, out = in[:m*width], out[:n*width]
@@ -186,7 +170,7 @@ func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float
 		})
 		p.count(width)
 	}
-	return out, ctx.Err()
+	return ctx.Err()
 }
 
 // identity fills in unit vectors.

@@ -48,7 +48,7 @@ func TestReductions(t *testing.T) {
 		if got := atLeast(x, 50); !slices.Equal(got, places) {
 			t.Errorf("%d workers: %d places of values from 50 on, want %d in order", workers, len(got), len(places))
 		}
-		if got := largest(x, exact, 300); len(got) != 300 ||
+		if got := (&bounding{exact: exact}).largest(x, 300); len(got) != 300 ||
 			slices.ContainsFunc(got, func(i int) bool { return exact[i] || x[i] < open[len(open)-300] }) {
 			t.Errorf("%d workers: %d largest values, or others", workers, len(got))
 		}
