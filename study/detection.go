@@ -5,7 +5,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -38,19 +37,16 @@ func (r *simulation) threshold(ctx context.Context, rows []int, progress func(st
 	return threshold{p.Threshold(opts.FalseAlarm), math.Floor(opts.FalseAlarm * float64(p.Trials+1))}, nil
 }
 
-// silent yields the measurements of some rows, or of all, at each moment.
-func (r *simulation) silent(rows []int) iter.Seq2[measurement.Data, error] {
-	return func(yield func(measurement.Data, error) bool) {
-		for _, m := range r.moments {
-			w := m.whitened
-			if rows != nil {
-				w = w.Subset(rows)
-			}
-			if !yield(w.Data, nil) {
-				return
-			}
+// silent returns the measurements of some rows, or of all, at each moment.
+func (r *simulation) silent(rows []int) (list []measurement.Data) {
+	for _, m := range r.moments {
+		w := m.whitened
+		if rows != nil {
+			w = w.Subset(rows)
 		}
+		list = append(list, w.Data)
 	}
+	return list
 }
 
 // trusting are the options of a posterior under which every sensor is sound.
