@@ -56,7 +56,7 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	a.addPosterior(post)
-	a.report.Posterior.KnownMassSetSize = len(known.Credible)
+	a.report.Posterior.KnownMassSetSize = len(known.Credible())
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (a *analysis) addPosterior(p *posterior.Posterior) {
 	rep := a.report
 	best := p.Best()
 	rep.Posterior = report.Posterior{
-		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
+		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible()),
 		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, LogOddsError: p.LogOddsError,
 		ProbabilityError: p.ProbabilityError,
 	}

@@ -59,10 +59,10 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 		}
 		a.processes = append(a.processes, x)
 	}
-	if known, _, err = posterior.Mix(knownList, nil, opts.Level); err != nil {
+	if known, _, err = posterior.Mix(knownList, nil); err != nil {
 		return nil, nil, err
 	}
-	if p, a.shares, err = posterior.Mix(list, nil, opts.Level); err == nil {
+	if p, a.shares, err = posterior.Mix(list, nil); err == nil {
 		a.addLearnt()
 	}
 	return p, known, err

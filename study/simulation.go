@@ -150,7 +150,7 @@ func (r *simulation) posterior(ctx context.Context, c []transposed, values []flo
 	if len(list) == 1 {
 		return list[0], nil
 	}
-	mixed, _, err := posterior.Mix(list, nil, 0)
+	mixed, _, err := posterior.Mix(list, nil)
 	return mixed, err
 }
 
@@ -158,11 +158,7 @@ func (r *simulation) posteriorAt(ctx context.Context, m *moment, c transposed, v
 	a posterior.Amplitude,
 ) (*posterior.Posterior, error) {
 	if !r.faults(r.plan) {
-		o := posterior.Options{Amplitude: a, Prior: r.prior, Norms: &m.norms}
-		if r.brief {
-			o.Level = .01 // of a set that nobody asks for, and that is had without sorting many nodes
-		}
-		return posterior.New(ctx, measurement.Data{A: c}, o)
+		return posterior.New(ctx, measurement.Data{A: c}, posterior.Options{Amplitude: a, Prior: r.prior, Norms: &m.norms})
 	}
 	w := m.whitened.WithValues(values)
 	o := r.opts.Recover

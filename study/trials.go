@@ -164,15 +164,16 @@ func (r *simulation) score(ctx context.Context, t *Trial, truth []int, c []trans
 	if r.brief {
 		return nil
 	}
-	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(post.Credible, i) })
-	t.CredibleSetSize = len(post.Credible)
+	credible := post.Credible()
+	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(credible, i) })
+	t.CredibleSetSize = len(credible)
 	t.KnownMassSetSize = t.CredibleSetSize
 	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
 		known, err := r.posterior(ctx, c, values, posterior.UnitAmplitude)
 		if err != nil {
 			return fmt.Errorf("evaluate: %w", err)
 		}
-		t.KnownMassSetSize = len(known.Credible)
+		t.KnownMassSetSize = len(known.Credible())
 	}
 	chance := r.part.Sums(r.prior)
 	var rep report.Report

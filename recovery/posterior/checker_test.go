@@ -15,23 +15,6 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
-// diffused is heat on a path of n nodes after a time, by the eigenvectors of its Laplacian, in units of
-// the noise.
-func diffused(n int, tau, sigma float64) *mat.Dense {
-	a := mat.NewDense(n, n, nil)
-	for i := range n {
-		for j := range n {
-			sum := 1 / float64(n)
-			for k := 1; k < n; k++ {
-				w := math.Pi * float64(k) / float64(n)
-				sum += 2 / float64(n) * math.Exp(-tau*(2-2*math.Cos(w))) * math.Cos(w*(float64(i)+.5)) * math.Cos(w*(float64(j)+.5))
-			}
-			a.Set(i, j, sum/sigma)
-		}
-	}
-	return a
-}
-
 // newChecks tests the measurements of the first of some operators.
 func newChecks(ctx context.Context, data []measurement.Data, opts posterior.CheckOptions) (*posterior.Check, error) {
 	c, err := posterior.NewChecker(ctx, data, opts)
@@ -53,7 +36,9 @@ func TestChecksOverTau(t *testing.T) {
 	const n, runs = 12, 240
 	var operators []linop.Operator
 	for _, tau := range []float64{.5, 1, 2, 4} {
-		operators = append(operators, linop.Dense{M: diffused(n, tau, .08)})
+		m := heatOn(n, tau)
+		m.Scale(1/.08, m)
+		operators = append(operators, linop.Dense{M: m})
 	}
 	for truth, a := range operators {
 		var alarms [2]int

@@ -41,7 +41,7 @@ func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pai
 	if err != nil {
 		return nil, err
 	}
-	logCount := logDistinct(f.logPrior, 2)
+	logCount := logDistinct(f.logPrior)
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}

@@ -26,7 +26,6 @@ type faulty struct {
 	*faultyEvidence
 	d        measurement.Data
 	logPrior []float64
-	level    float64
 	norms    Norms
 	longest  float64 // the largest norm of a column
 	raised   bool    // the noise was
@@ -55,14 +54,11 @@ func prepareFaulty(ctx context.Context, d measurement.Data, opts Options) (*faul
 	if err := opts.Faults.check(len(d.Y)); err != nil {
 		return nil, err
 	}
-	if err := opts.check(); err != nil {
-		return nil, err
-	}
 	logPrior, err := logWeights(opts.Prior, n)
 	if err != nil {
 		return nil, err
 	}
-	f := &faulty{d: d, logPrior: logPrior, level: opts.Level}
+	f := &faulty{d: d, logPrior: logPrior}
 	f.columns = f.wholeColumns
 	faults, err := f.resolve(ctx, opts)
 	if err != nil {
@@ -91,7 +87,7 @@ func (f *faulty) exact(ctx context.Context, off []float64) (*Posterior, error) {
 		floats.Sub(low, off)
 		floats.Add(high, off)
 	}
-	p.normalize(low, high, f.level)
+	p.normalize(low, high)
 	p.Faulty, err = f.suspects(ctx, p, f.columns)
 	return p, err
 }

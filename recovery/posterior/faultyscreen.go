@@ -76,7 +76,7 @@ func (f *faulty) screened(ctx context.Context) (*Posterior, error) {
 	for _, i := range order {
 		low[i], high[i], exact[i] = p.Probability[i], p.Probability[i], true
 	}
-	p.normalize(low, high, f.level)
+	p.normalize(low, high)
 	p.Faulty, err = f.suspects(ctx, p, func(ctx context.Context, nodes []int, do func(int, *column)) error {
 		return s.columns(ctx, nodes, exact, do)
 	})

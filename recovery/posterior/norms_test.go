@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -212,15 +211,6 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 	}
 }
 
-// Bounds that both hold are narrowed to what both allow, and the closer N is kept.
-func TestNormsIntersect(t *testing.T) {
-	a := Norms{N: []float64{3, 3, 3}, Low: []float64{1, 2, 1}, High: []float64{4, 5, 9}}
-	a.intersect(Norms{N: []float64{5, 4, 5}, Low: []float64{3.5, 1, 4}, High: []float64{7, 4.5, 6}})
-	if want := (Norms{N: []float64{3.5, 3, 5}, Low: []float64{3.5, 2, 4}, High: []float64{4, 4.5, 6}}); !reflect.DeepEqual(a, want) {
-		t.Errorf("%v, want %v", a, want)
-	}
-}
-
 // groups is a matrix whose columns are a direction for each of k groups of nodes, and
 // beside it a part of their own of the given length.
 func groups(rnd *rand.Rand, m, n, k int, length, own float64) *mat.Dense {
@@ -303,8 +293,8 @@ func TestWeightedDirections(t *testing.T) {
 				t.Errorf("weighted %v: N[%d] is in [%v, %v], exactly %v", want, j, norms.Low[j], norms.High[j], v)
 			}
 		}
-		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible) < n/k/2 {
-			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible))
+		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible()) < n/k/2 {
+			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible()))
 		}
 	}
 }
@@ -402,62 +392,6 @@ func (doubled) Dims() (r, c int) { return 3, 3 }
 func (doubled) MulVecTo(dst []float64, _ bool, x []float64) {
 	for i, v := range x {
 		dst[i] = 2 * v
-	}
-}
-
-// Exact norms are worth it where they close half of what is open, or as long as the odds
-// of the first two become clearer.
-func TestWorthOfExactNorms(t *testing.T) {
-	shares := func(x ...float64) bounding {
-		u := bounding{exact: make([]bool, len(x)), logTotal: math.Log(floats.Sum(x))}
-		for i, v := range x {
-			u.logShare, u.candidates = append(u.logShare, math.Log(v)), append(u.candidates, i)
-		}
-		return u
-	}
-	for _, c := range []struct {
-		u            bounding
-		k            int
-		odds, before float64
-		want         bool
-	}{
-		{shares(.6, .3, .1), 1, 0, math.Inf(1), true},
-		{shares(.3, .3, .3), 1, 0, math.Inf(1), false},
-		{shares(.3, .3, .3), 2, 0, math.Inf(1), true},
-		{shares(.003, .003, .003), 3, 0, math.Inf(1), false},
-		{shares(.003, .003, .003), 3, .5, 1, true},
-		{shares(.003, .003, .003), 3, .95, 1, false},
-		{bounding{logTotal: 1}, 3, 0, 2, false},
-	} {
-		c.u.odds = c.odds
-		if got := c.u.concentrated(c.k) || c.u.unclear(c.before); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
-}
-
-// Directions come as long as they take a quarter of what is left: three groups that are
-// all there is are three, and where columns have a part of their own beside, a second
-// block shows that it takes little, and no third is made.
-func TestDirectionsEnd(t *testing.T) {
-	const m, n = 400, 600
-	rnd := rand.New(rand.NewPCG(37, 1))
-	ones := make([]float64, n)
-	floats.AddConst(1, ones)
-	for own, want := range map[float64]int{0: 3, 5: 32} {
-		a := groups(rnd, m, n, 3, 7, own)
-		norms := make([]float64, n)
-		for j := range norms {
-			norms[j] = math.Pow(mat.Norm(a.ColView(j), 2), 2)
-		}
-		f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: a}}}}, 1)
-		if err := f.grow(t.Context(), 64, ones, norms); err != nil || f.q.K != want {
-			t.Errorf("own part %v: %d directions (%v), want %d", own, f.q.K, err, want)
-		}
-	}
-	f := newDeflation(&products{Data: measurement.Data{A: hidden{linop.Dense{M: groups(rnd, m, n, 3, 7, 0)}}}}, 1)
-	if err := f.grow(t.Context(), 64, nil, nil); err != nil || f.q.K != 3 {
-		t.Errorf("without weights: %d directions (%v), want 3", f.q.K, err)
 	}
 }
 

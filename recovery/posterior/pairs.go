@@ -84,7 +84,7 @@ func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, er
 	if err != nil {
 		return nil, err
 	}
-	logCount := logDistinct(logPrior, 2)
+	logCount := logDistinct(logPrior)
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}
@@ -167,24 +167,16 @@ func (p *Pairs) normalize(logMass float64) {
 	}
 }
 
-// logDistinct returns log Σ π_{z₁}…π_{z_k} over k different nodes, in order: the
-// logarithm of k! times an elementary symmetric polynomial, node by node, a sum of
+// logDistinct returns log Σ π_i π_j over two different nodes, in order: twice the elementary symmetric polynomial, node by node, a sum of
 // terms ≥ 0 that neither cancels nor underflows. −Inf where fewer nodes have π > 0.
-func logDistinct(logPrior []float64, k int) float64 {
-	log := make([]float64, k+1) // of i!·e_i over the nodes so far
-	for i := 1; i <= k; i++ {
-		log[i] = math.Inf(-1)
-	}
+func logDistinct(logPrior []float64) float64 {
+	one, two := math.Inf(-1), math.Inf(-1)
 	for _, l := range logPrior {
-		if math.IsInf(l, -1) {
-			continue
-		}
-		for i := k; i >= 1; i-- {
-			x, y := log[i], l+math.Log(float64(i))+log[i-1]
-			log[i] = logAdd(x, y)
+		if !math.IsInf(l, -1) {
+			one, two = logAdd(one, l), logAdd(two, l+math.Ln2+one)
 		}
 	}
-	return log[k]
+	return two
 }
 
 // quadratic is the log likelihood of two amplitudes.

@@ -15,23 +15,14 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
-// Options hold the prior and the level; the zero value is a flat node
-// prior, amplitude 1 or uniform at even odds, and a credible set of 95 %.
+// Options hold the prior; the zero value is a flat node prior, and amplitude 1 or uniform at even odds.
 type Options struct {
 	Amplitude Amplitude
 	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
-	Level     float64   // of the credible set; 0 means 0.95
 	Norms     *Norms    // nil: those of [ColumnNorms]
 	Faults    Faults    // of the sensors
 	// Progress receives the number of products with A, or of chains, done so far.
 	Progress func(stage string, done, total int64)
-}
-
-func (o Options) check() error {
-	if o.Level < 0 || o.Level > 1 {
-		return fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, o.Level)
-	}
-	return nil
 }
 
 // Posterior is the distribution of the node of a single source.
@@ -41,9 +32,6 @@ type Posterior struct {
 	LogEvidence []float64
 	// Probability of each node, given that there is one source. It sums to 1.
 	Probability []float64
-	// Credible is the smallest set of nodes that holds the level asked for, most
-	// probable first; its size measures how well the source is hidden.
-	Credible []int
 	// RunnerUp is the odds of the best node against the second; +Inf where there is none
 	// and beyond e^709.
 	RunnerUp float64
@@ -65,7 +53,7 @@ type Posterior struct {
 }
 
 // Best returns the most probable node.
-func (p *Posterior) Best() int { return p.Credible[0] }
+func (p *Posterior) Best() int { return floats.MaxIdx(p.Probability) }
 
 // Groups sums the posterior by label. Labels are 0, 1, …, one for each node.
 func (p *Posterior) Groups(labels []int) ([]float64, error) {
@@ -114,17 +102,17 @@ func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, err
 	weight := p.Probability
 	floats.AddTo(weight, p.LogEvidence, logPrior)
 	if norms.Low == nil {
-		p.normalize(nil, nil, opts.Level)
+		p.normalize(nil, nil)
 		return p, nil
 	}
 	low, high := e.weightBounds(c, norms, productError(d), logPrior)
-	p.normalize(low, high, opts.Level)
+	p.normalize(low, high)
 	return p, nil
 }
 
 // normalize turns log weights, which Probability holds, into all that is not set; low and
 // high bound them where they are not exact.
-func (p *Posterior) normalize(low, high []float64, level float64) {
+func (p *Posterior) normalize(low, high []float64) {
 	weight := p.Probability
 	p.LogPresence = logSum(weight)
 	first := firstTwo(weight)
@@ -142,10 +130,6 @@ func (p *Posterior) normalize(low, high []float64, level float64) {
 		}
 	})
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
-	if level == 0 {
-		level = 0.95
-	}
-	p.setCredible(level)
 }
 
 // productError bounds the error of an entry of Aᵀy, from the error of A.
@@ -214,9 +198,6 @@ func logOddsError(weight, low, high []float64) float64 {
 // sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
 func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
-	if err := opts.check(); err != nil {
-		return nil, norms, nil, err
-	}
 	if logPrior, err = logWeights(opts.Prior, n); err != nil {
 		return nil, norms, nil, err
 	}
@@ -260,35 +241,44 @@ func logWeights(prior []float64, n int) ([]float64, error) {
 	return w, nil
 }
 
-// setCredible sets the credible set. Ties go to the lower node. Nodes that have less than
+// credibleLevel is what a credible set holds.
+const credibleLevel = 0.95
+
+// Credible is the smallest set of nodes that holds 95 %, most
+// probable first; its size measures how well the source is hidden. Ties go to the lower node. Nodes that have less than
 // half of their share of what may be left out have half of it together: they are not in it,
 // and are not sorted.
-func (p *Posterior) setCredible(level float64) {
-	least := 0.0
-	if out := 1 - level; out > 1e-9 {
-		least = out / 2 / float64(len(p.Probability))
+func (p *Posterior) Credible() []int {
+	least := headOf(p.Probability, (1-credibleLevel)/2/float64(len(p.Probability)))
+	var order []int
+	for i, v := range p.Probability {
+		if !(v < least) {
+			order = append(order, i)
+		}
 	}
-	order := atLeast(p.Probability, headOf(p.Probability, level, least))
 	parallel.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
 	})
 	sum, k := 0.0, 0
-	for k == 0 || (k < len(order) && sum < level) {
+	for k == 0 || (k < len(order) && sum < credibleLevel) {
 		sum += p.Probability[order[k]]
 		k++
 	}
-	p.Credible = order[:k]
+	return order[:k]
 }
 
-// headOf returns a bound ≥ least such that the values from it on add up to more than level, in
+// headOf returns a bound ≥ least such that the values from it on add up to more than the level, in
 // any order, so that no others need sorting; least where there is no such bound.
-func headOf(probability []float64, level, least float64) float64 {
+func headOf(probability []float64, least float64) float64 {
 	const rounding = 1e-6 // far above that of a sum
-	if level+rounding >= 1 {
-		return least
-	}
-	for bound := maximum(probability) / 4; bound > least; bound /= 4 {
-		if sumFrom(probability, bound) > level+rounding {
+	for bound := floats.Max(probability) / 4; bound > least; bound /= 4 {
+		sum := 0.0
+		for _, v := range probability {
+			if v >= bound {
+				sum += v
+			}
+		}
+		if sum > credibleLevel+rounding {
 			return bound
 		}
 	}

@@ -31,7 +31,7 @@ func Second(ctx context.Context, d measurement.Data, opts Options) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	logTwo := logDistinct(logPrior, 2) // of the prior mass of two different nodes
+	logTwo := logDistinct(logPrior) // of the prior mass of two different nodes
 	if math.IsInf(logTwo, -1) {
 		return logTwo, nil
 	}
