@@ -44,12 +44,3 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 	p, err := f.exact(ctx, off)
 	return p, true, err
 }
-
-// everyNode returns 0, 1, … below n.
-func everyNode(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}

@@ -33,3 +33,12 @@ func logSum(x []float64) float64 {
 	})
 	return largest + math.Log(sum[0])
 }
+
+// everyNode returns 0, 1, … below n.
+func everyNode(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

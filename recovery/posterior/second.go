@@ -69,7 +69,8 @@ func newBeside(ctx context.Context, d measurement.Data, opts Options) (beside, [
 		return &soundBeside{d, newEvidence(opts.Amplitude), c, norms.N, logPrior, map[int][]float64{}}, logPrior, err
 	}
 	if !linop.HoldsEntries(d.A) {
-		return nil, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator", ErrInvalid)
+		return nil, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator",
+			ErrInvalid)
 	}
 	f, err := prepareFaulty(ctx, d, opts)
 	if err != nil {
