@@ -44,7 +44,7 @@ func Example() {
 	check(err)
 	plan, err := model.Plan(ctx, graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}})
 	check(err)
-	release, err := model.Release(ctx, plan, graphcloak.Signal{SourceProperty: "heard", Values: heard}, graphcloak.Spend{})
+	release, err := model.Release(ctx, plan, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "heard", Values: heard}})
 	check(err)
 	report, err := model.Recover(ctx, release, analyst.Options{})
 	check(err)

@@ -21,13 +21,14 @@ import (
 	"strconv"
 	"time"
 
+	stores "github.com/graphcloak/graphcloak/connector/memory"
+	free "github.com/graphcloak/graphcloak/internal/memory"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/usage"
-	stores "github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	free "github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -240,7 +241,7 @@ func (p *prepared) newRelease(ctx context.Context, id string) (*graphcloak.Relea
 	if err != nil {
 		return nil, err
 	}
-	return p.Release(ctx, plan, graphcloak.Signal{SourceProperty: "source"}, graphcloak.Spend{ReleaseID: id, Attempt: id, Noise: p.key})
+	return p.Release(ctx, plan, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: id, Attempt: id, Noise: p.key})
 }
 
 // wholeRun plans, releases under a given key, and recovers from a release that is kept.
@@ -288,7 +289,7 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 		if _, err := p.Plan(ctx, p.opts); err != nil {
 			return nil, err
 		}
-		return study.Evaluate(ctx, p.Model, kept, study.Options{Trials: 200, Seed: 1})
+		return study.Evaluate(ctx, p.Model.Model, kept, study.Options{Trials: 200, Seed: 1})
 	}, nil
 }
 

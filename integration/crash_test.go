@@ -29,6 +29,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 const (
@@ -144,7 +145,7 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		t.Errorf("spend, stage, write is the order; the run passed %q", passed)
 	}
 	if !spent && attempted { // the attempt says so, and takes the reservation back
-		if _, err := c.redeem(t, d); !errors.Is(err, graphcloak.ErrUnpaid) {
+		if _, err := c.redeem(t, d); !errors.Is(err, run.ErrUnpaid) {
 			t.Errorf("redeeming what was not paid for: %v, want ErrUnpaid", err)
 		}
 		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != connector.Cancelled {
@@ -190,11 +191,11 @@ func (c crash) redeem(t *testing.T, d doomed) (*graphcloak.Release, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a graphcloak.Attempt
-	if err := json.Unmarshal(data, &a); err != nil {
+	var k run.Kept
+	if err := json.Unmarshal(data, &k); err != nil {
 		t.Fatal(err)
 	}
-	return c.m.Redeem(t.Context(), &a, d.job())
+	return c.m.Redeem(t.Context(), &k, d.job())
 }
 
 // twin draws a release that is paid for once more, as a copy of the attempt could; not
@@ -276,7 +277,7 @@ func (c crash) refused(t *testing.T, d doomed) {
 	if _, err := c.m.Run(t.Context(), d.job()); !errors.Is(err, privacy.ErrReplay) && !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("the same run id again: %v, want ErrReplay or ErrConflict", err)
 	}
-	_, err := c.m.Release(t.Context(), c.p, d.job().Signal, graphcloak.Spend{ReleaseID: "other", Attempt: token()})
+	_, err := c.m.Release(t.Context(), c.p, run.Job{Signal: d.job().Signal, RunID: "other", Attempt: token()})
 	if !errors.Is(err, privacy.ErrExhausted) {
 		t.Errorf("another release id: %v, want ErrExhausted, for nothing is refunded", err)
 	}
@@ -293,7 +294,7 @@ func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[
 		t.Fatalf("complete: %v", err)
 	}
 	c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
-	entries, err := graphcloak.Payment(t.Context(), c.s.Ledger(), &r)
+	entries, err := run.Payment(t.Context(), c.s.Ledger(), &r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +331,7 @@ func (c crash) undo(t *testing.T, d doomed) {
 	}
 }
 
-func (d doomed) scope() string { return graphcloak.Scope(d.job().Signal) }
+func (d doomed) scope() string { return run.Scope(d.job().Signal) }
 
 func (d doomed) job() graphcloak.Job {
 	return graphcloak.Job{
@@ -384,19 +385,19 @@ func TestCrashChild(t *testing.T) {
 		}
 	})
 	job := d.job()
-	job.Begin = func(a *graphcloak.Attempt) error {
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			p.pass("before stage")
+			defer p.pass("after stage")
+			return p.stage(d.Staged, k.Release)
+		}
 		p.pass("before begin")
 		defer p.pass("after begin")
-		data, err := json.Marshal(a)
+		data, err := json.Marshal(k)
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(d.Staged+".attempt", data, 0o600)
-	}
-	job.Stage = func(r *graphcloak.Release) error {
-		p.pass("before stage")
-		defer p.pass("after stage")
-		return p.stage(d.Staged, r)
 	}
 	if _, err := graphcloak.Run(t.Context(), &mortal{Store: s, process: p}, job, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)

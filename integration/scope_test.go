@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // relay passes connections on to the server from an address of its own, which it
@@ -70,7 +71,7 @@ func TestOneScopeUnderEveryAddress(t *testing.T) {
 		},
 	}
 	// Two releases of (1, 0.1) are (1.85, 0.1)-private together, three (2.49, 0.1).
-	if _, err := privacy.SetCap(t.Context(), connect(t).Ledger(), graphcloak.Scope(signal),
+	if _, err := privacy.SetCap(t.Context(), connect(t).Ledger(), run.Scope(signal),
 		privacy.Budget{Epsilon: 2, Delta: 0.1}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -36,7 +36,7 @@ type Sample struct {
 // more than 6,000 nodes it does nothing; [Evaluate] takes them.
 // It returns [recovery.ErrInvalid] for fewer than one trial, [limit.ErrInvalid] for an α out
 // of range, and the errors of [Evaluate].
-func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample) error {
+func Expect(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return nil
 	}
@@ -75,7 +75,7 @@ func Expect(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts a
 // leaves it as it is. Beyond 6,000 nodes a trial takes two products and a posterior, and the
 // column norms before them up to a thousand products. It returns [ErrLong] where these are estimated, from sizes alone, to take one
 // processor of the 2020s longer than limit: the same is simulated, or is not, on every machine.
-func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, sample Sample,
+func LargeAccuracy(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample,
 	limit time.Duration,
 ) (*report.Accuracy, error) {
 	if err := affordable(m, p, sample.Trials, false, limit); err != nil {
@@ -84,7 +84,7 @@ func LargeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan,
 	return simulatedAccuracy(ctx, m, p, opts, sample)
 }
 
-func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options,
+func simulatedAccuracy(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options,
 	sample Sample,
 ) (*report.Accuracy, error) {
 	s, err := newExpectation(ctx, m, opts, sample)
@@ -96,7 +96,7 @@ func simulatedAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 
 // newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
 // same random numbers.
-func newExpectation(ctx context.Context, m *graphcloak.Model, opts analyst.Options, sample Sample) (*evaluator, error) {
+func newExpectation(ctx context.Context, m *plan.Model, opts analyst.Options, sample Sample) (*evaluator, error) {
 	if sample.Trials < 1 {
 		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, sample.Trials)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -32,11 +32,11 @@ const outlookTime = 10 * time.Second
 // ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
 var ErrAtChance = errors.New("study: the answer cannot be told from chance")
 
-// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [graphcloak.Job].Planned it ends a run
+// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [run.Job].Planned it ends a run
 // before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.
-func RefuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
+func RefuseAtChance(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options) error {
 	a, err := Outlook(ctx, m, p, opts, 0, outlookTime)
-	if errors.Is(err, ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
+	if errors.Is(err, ErrLong) || errors.Is(err, plan.ErrMemory) {
 		return nil
 	}
 	if err == nil && a.AtChance() {
@@ -56,7 +56,7 @@ func AtChance(a *report.Accuracy) error {
 // with its interval, Chance and Trials only, of as many trials as are needed to know on which side of [report.Half] the plan is, and
 // whether it is better than chance. It returns [ErrLong] where the work is estimated, from sizes alone, to take one processor of the
 // 2020s longer than limit, or beyond 10,000 nodes the column norms take more than [briefProducts] products.
-func Outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options, seed uint64,
+func Outlook(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, seed uint64,
 	limit time.Duration,
 ) (*report.Accuracy, error) {
 	small := m.Graph.Order() <= analyst.DenseLimit

@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -115,7 +115,7 @@ func TestLooksDecideWrongRarely(t *testing.T) {
 }
 
 // planTrials returns what came of each simulated release of the plan.
-func planTrials(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, sample Sample) []Trial {
+func planTrials(t *testing.T, m *plan.Model, p *plan.Plan, sample Sample) []Trial {
 	t.Helper()
 	s, err := newExpectation(t.Context(), m, analyst.Options{}, sample)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // forecasts are n trials whose confidence c is uniform in [½, 1) and which are right
@@ -132,17 +133,17 @@ func TestCalibrationShowsAWrongPosterior(t *testing.T) {
 }
 
 // loadExample loads a shipped graph.
-func loadExample(t *testing.T, name string, tau float64) *graphcloak.Model {
+func loadExample(t *testing.T, name string, tau float64) *plan.Model {
 	t.Helper()
 	store, _ := testkit.Example(t, name)
-	m, err := graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: tau}, graphcloak.LoadOptions{})
+	m, err := run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m.Model
 }
 
 // plainNoise is uniform noise at ε = 4, δ = 0.1.
-func plainNoise() graphcloak.PlanOptions {
-	return graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true}}
+func plainNoise() plan.Options {
+	return plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true}}
 }

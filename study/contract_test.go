@@ -8,11 +8,12 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -26,10 +27,10 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 		t.Fatal("the noise is not allocated")
 	}
 	const trials = 20
-	read := new(graphcloak.Plan)
+	read := new(plan.Plan)
 	testkit.RoundTrip(t, p, read)
-	for _, q := range []*graphcloak.Plan{p, read} {
-		if err := study.Expect(t.Context(), m, q, job.Recover, study.Sample{Trials: trials}); err != nil {
+	for _, q := range []*plan.Plan{p, read} {
+		if err := study.Expect(t.Context(), m.Model, q, job.Recover, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,9 +41,9 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 		t.Errorf("allocated noise: %+v as planned, %+v as read", p.Accuracy, read.Accuracy)
 	}
 	var curves [2][]study.Point
-	for i, q := range []*graphcloak.Plan{p, read} {
+	for i, q := range []*plan.Plan{p, read} {
 		var err error
-		if curves[i], err = study.Curve(t.Context(), m, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
+		if curves[i], err = study.Curve(t.Context(), m.Model, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,15 +61,15 @@ func TestNoTrials(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, open(t, "karate"), job)
 	for _, trials := range []int{0, -1} {
-		if err := study.Expect(t.Context(), m, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) ||
+		if err := study.Expect(t.Context(), m.Model, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) ||
 			p.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
 		}
-		if _, err := study.Curve(t.Context(), m, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err,
+		if _, err := study.Curve(t.Context(), m.Model, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err,
 			recovery.ErrInvalid) {
 			t.Errorf("curve of %d trials: %v", trials, err)
 		}
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, job.Recover, study.Target{Accuracy: .8},
+		if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, study.Target{Accuracy: .8},
 			study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("target by %d trials: %v", trials, err)
 		}
@@ -84,21 +85,21 @@ func TestPlanOfAnotherGraph(t *testing.T) {
 	job.Communities.Property = ""
 	_, p := testkit.Planned(t, open(t, "net3"), job)
 	m, _ := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) ||
+	if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, plan.ErrGraphChanged) ||
 		p.Accuracy != nil {
 		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
 	}
-	if _, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err,
-		graphcloak.ErrGraphChanged) {
+	if _, err := study.Curve(t.Context(), m.Model, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err,
+		plan.ErrGraphChanged) {
 		t.Errorf("curve: %v", err)
 	}
-	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 5}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 5}); !errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("evaluation: %v", err)
 	}
 }
 
 // bare is a store whose selections find no sensor.
-type bare struct{ graphcloak.Store }
+type bare struct{ run.Store }
 
 func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int, error) {
 	return nil, nil
@@ -106,7 +107,7 @@ func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int
 
 // An estimate of a job without a sensor is refused as the job is.
 func TestEstimateWithoutSensors(t *testing.T) {
-	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, graphcloak.ErrEmpty) {
+	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, plan.ErrEmpty) {
 		t.Errorf("%d estimates, %v; want ErrEmpty", len(all), err)
 	}
 }
@@ -117,7 +118,7 @@ func TestSampleSeed(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	said := make(map[float64]int)
 	for _, seed := range []uint64{0, 0, 1, 2, 3} {
-		if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
+		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
 			t.Fatal(err)
 		}
 		said[p.Accuracy.MeanEMD]++

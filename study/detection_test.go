@@ -6,11 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // A trial finds a source, and names a community, where the report of a release of the same values does:
@@ -39,14 +40,14 @@ func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, 
 	if opts.FaultRate == nil {
 		opts.FaultRate = &none
 	}
-	m, p := testkit.Planned(t, s, graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+	m, p := testkit.Planned(t, s, run.Job{
+		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Plan: plan.Options{
+			Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
 			Measured: true, Uncertainty: uncertainty,
 		},
 	})
-	e, err := newEvaluator(t.Context(), m, Options{Trials: 1, Recover: opts})
+	e, err := newEvaluator(t.Context(), m.Model, Options{Trials: 1, Recover: opts})
 	if err != nil {
 		t.Fatal(err)
 	}

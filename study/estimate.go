@@ -10,14 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // Estimate is what a command would need, in the columns of the estimation procedures of
@@ -47,8 +48,8 @@ type Estimate struct {
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
 // evaluate would need for the job, in this order. Nothing is run, written or spent.
-// It returns the errors of [graphcloak.Load].
-func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.Job) ([]Estimate, error) {
+// It returns the errors of [plan.Load].
+func EstimateCommands(ctx context.Context, s plan.Source, job run.Job) ([]Estimate, error) {
 	if err := job.CheckQueries(); err != nil {
 		return nil, err
 	}
@@ -57,14 +58,14 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 		return nil, fmt.Errorf("read graph: %w", err)
 	}
 	if g.Order() == 0 {
-		return nil, fmt.Errorf("%w: the selection has no nodes", graphcloak.ErrEmpty)
+		return nil, fmt.Errorf("%w: the selection has no nodes", plan.ErrEmpty)
 	}
 	sensors, err := s.Sensors(ctx, g, job.Sensors)
 	if err != nil {
 		return nil, fmt.Errorf("read sensors: %w", err)
 	}
 	if len(sensors) == 0 {
-		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", graphcloak.ErrEmpty)
+		return nil, fmt.Errorf("%w: no node of the selection carries a sensor", plan.ErrEmpty)
 	}
 	l := laplacian.New(g, job.Laplacian)
 	w, err := newWorkload(g, l, len(sensors), job)
@@ -93,7 +94,7 @@ func EstimateCommands(ctx context.Context, s graphcloak.Source, job graphcloak.J
 // RunTime returns how long a run of the job may take on a model that is loaded, with the
 // simulation of its accuracy, at least and at most, as [Estimate] does. It returns the errors
 // of [expm.Estimate].
-func RunTime(m *graphcloak.Model, job graphcloak.Job) (least, most time.Duration, err error) {
+func RunTime(m *plan.Model, job run.Job) (least, most time.Duration, err error) {
 	w, err := newWorkload(m.Graph, laplacian.New(m.Graph, m.Laplacian), len(m.Sensors), job)
 	if err != nil {
 		return 0, 0, err
@@ -105,7 +106,7 @@ func RunTime(m *graphcloak.Model, job graphcloak.Job) (least, most time.Duration
 }
 
 // newWorkload is what a job on a graph does.
-func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job graphcloak.Job) (workload, error) {
+func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job run.Job) (workload, error) {
 	tau := job.Tau
 	if tau == 0 { // the middle of what is tried
 		tau = typicalSpread / max(1e-300, l.Bound())
@@ -158,7 +159,7 @@ type workload struct {
 	tau                           float64 // supposed
 	weighted, lengths             bool
 	cost                          expm.Cost
-	plan                          graphcloak.PlanOptions
+	plan                          plan.Options
 	sources                       int  // as in analyst.Options
 	chooses                       bool // τ
 	faults                        faultWorkload
@@ -382,7 +383,7 @@ func (w workload) severalSources() (seconds, bytes float64) {
 // ‖M‖₂ is at most 1 for the symmetric kinds and √(max d/min d) for the random walk,
 // and two unit vectors are √2 apart. A plan charges a bound on rounding on top, which
 // the margin covers. It returns 0 for a graph without relationships.
-func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job graphcloak.Job) (float64, error) {
+func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job run.Job) (float64, error) {
 	const margin = 1 + 1e-6
 	calibration := job.Plan.Calibration
 	if calibration == nil {

@@ -3,8 +3,8 @@
 package study
 
 import (
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // perFaulty is the seconds of a posterior where sensors may be faulty, for each entry of M: a node and a sensor.
@@ -18,7 +18,7 @@ type faultWorkload struct {
 	supposed       bool    // faults are
 }
 
-func newFaultWorkload(nodes, sensors float64, job graphcloak.Job) faultWorkload {
+func newFaultWorkload(nodes, sensors float64, job run.Job) faultWorkload {
 	f := faultWorkload{nodes: nodes, entries: nodes * sensors}
 	f.measured = job.Plan.Measured || job.Signal.MeasurementProperty != ""
 	f.supposed = f.measured

@@ -6,14 +6,15 @@ import (
 	"os"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
 // estimates returns those of a job, by command.
-func estimates(t *testing.T, s graphcloak.Source, job graphcloak.Job) map[string]study.Estimate {
+func estimates(t *testing.T, s plan.Source, job run.Job) map[string]study.Estimate {
 	t.Helper()
 	all, err := study.EstimateCommands(t.Context(), s, job)
 	if err != nil {
@@ -30,7 +31,7 @@ func estimates(t *testing.T, s graphcloak.Source, job graphcloak.Job) map[string
 // does for that; and none where they are said to be sound.
 func TestEstimateOfFaultySensors(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	job := graphcloak.Job{}
+	job := run.Job{}
 	job.Plan.Epsilon, job.Plan.Delta, job.Plan.Alpha, job.Tau = 4, 1e-3, 1, 2
 	job.Plan.Allocation.Uniform = true
 	computed := estimates(t, s, job)
@@ -76,12 +77,12 @@ func TestEstimateOfRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := testkit.Folder(t, dir)
-	job := graphcloak.Job{}
+	job := run.Job{}
 	job.Plan.Epsilon, job.Plan.Delta, job.Plan.Alpha, job.Tau, job.Plan.Measured, job.Plan.Allocation.Optimal = 4, 1e-5, 1, 2, true, true
 	single := estimates(t, s, job)["plan"]
 	job.Plan.Uncertainty.TauFrom, job.Plan.Uncertainty.TauTo = 1, 4
 	ranged := estimates(t, s, job)["plan"]
-	job.Plan.Allocation = graphcloak.Allocation{Uniform: true}
+	job.Plan.Allocation = plan.Allocation{Uniform: true}
 	uniform := estimates(t, s, job)["plan"]
 	if ranged.SecondsMin != single.SecondsMin || ranged.SecondsMax < single.SecondsMax+300 || uniform.SecondsMax > single.SecondsMax {
 		t.Errorf("%v to %v s at one τ, %v to %v s over a range, %v s under uniform noise", single.SecondsMin, single.SecondsMax,

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -44,11 +44,11 @@ type Evaluation struct {
 // noise with the same guarantee, and recovers from them. Noise is drawn by
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
-// options without a meaning, [graphcloak.ErrMemory], [graph.ErrBadWeight] where a
+// options without a meaning, [plan.ErrMemory], [graph.ErrBadWeight] where a
 // scenario makes weights too large, and the errors of [graph.Graph.Changed],
-// [graphcloak.Model.Matches], [graphcloak.Model.UniformPlan] and
-// [graphcloak.Model.Partition].
-func Evaluate(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts Options) (*Evaluation, error) {
+// [plan.Model.Matches], [plan.Model.UniformPlan] and
+// [plan.Model.Partition].
+func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*Evaluation, error) {
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
@@ -111,6 +111,6 @@ func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string)
 		return nil, nil, err
 	}
 	f.Communities = ByCommunity(trials, s.part)
-	f.SensorCount, f.Noise = len(p.Sensors), (&graphcloak.Plan{Plan: p}).Noise()
+	f.SensorCount, f.Noise = len(p.Sensors), (&plan.Plan{Plan: p}).Noise()
 	return f, trials, nil
 }

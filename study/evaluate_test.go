@@ -18,13 +18,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -42,7 +43,7 @@ func (s *sums) differ(mean float64, trials int) float64 {
 
 // bayes is a posterior of a dense matrix by the definition: Gaussian likelihoods,
 // the amplitude integrated by Simpson's rule where it is not 1.
-func bayes(kernel *mat.Dense, p *graphcloak.Plan, y []float64, unit bool) []float64 {
+func bayes(kernel *mat.Dense, p *plan.Plan, y []float64, unit bool) []float64 {
 	n, _ := kernel.Dims()
 	post := make([]float64, n)
 	const grid = 200
@@ -81,7 +82,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
 		m, p := testkit.Planned(t, store, job)
-		e, err := study.Evaluate(t.Context(), m, p, opts)
+		e, err := study.Evaluate(t.Context(), m.Model, p, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +158,7 @@ func TestEvaluatePair(t *testing.T) {
 	store := pair(t)
 	m, p := testkit.Planned(t, store, job)
 	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
-	e, err := study.Evaluate(t.Context(), m, p, opts)
+	e, err := study.Evaluate(t.Context(), m.Model, p, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestEvaluatePair(t *testing.T) {
 	}
 	job.PriorProperty = "weight"
 	m, p = testkit.Planned(t, store, job)
-	if e, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
+	if e, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
 		t.Fatal(err)
 	}
 	// With prior π and separation d the best rule is right with probability
@@ -190,7 +191,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
 	job.Communities.Property, job.PriorProperty = "side", "weight"
 	m, p := testkit.Planned(t, pair(t), job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 50, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 // said, whichever the two are.
 func TestEvaluateNotesMismatch(t *testing.T) {
 	job := karate()
-	job.Public = graphcloak.Public{}
+	job.Public = plan.Public{}
 	m, p := testkit.Planned(t, pair(t), job)
 	for _, tt := range []struct {
 		assumed posterior.Amplitude
@@ -219,7 +220,7 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		{posterior.UnitAmplitude, .5, true},
 		{posterior.UnitAmplitude, 1, false},
 	} {
-		e, err := study.Evaluate(t.Context(), m, p,
+		e, err := study.Evaluate(t.Context(), m.Model, p,
 			study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +255,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 			if amplitude == 1 {
 				opts.Recover.Amplitude = posterior.UnitAmplitude
 			}
-			e, err := study.Evaluate(t.Context(), m, p, opts)
+			e, err := study.Evaluate(t.Context(), m.Model, p, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -282,17 +283,17 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	job.Plan.Allocation.Uniform = false
 	m, p := testkit.Planned(t, s, job)
 	opts := study.Options{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
-	first, err := study.Evaluate(t.Context(), m, p, opts)
+	first, err := study.Evaluate(t.Context(), m.Model, p, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.Uniform == nil || first.Allocation != "optimal" || first.BPDN == nil || first.BPDN.Answered.Rate == 0 {
 		t.Fatalf("%+v", first)
 	}
-	var file graphcloak.Plan
+	var file plan.Plan
 	testkit.RoundTrip(t, p, &file)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one, err := study.Evaluate(t.Context(), m, &file, opts)
+	one, err := study.Evaluate(t.Context(), m.Model, &file, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +303,7 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	// With the sources fixed only the noise is left to differ.
 	opts.Sources, opts.Denoise = []int{3, 5}, false
 	for opts.Seed = range uint64(2) {
-		if one, err = study.Evaluate(t.Context(), m, p, opts); err != nil {
+		if one, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
 			t.Fatal(err)
 		}
 		if one.Outcomes[0].Source != 3 || one.Outcomes[1].Source != 5 || one.Outcomes[48].Source != 3 {
@@ -324,7 +325,8 @@ func TestEvaluateLarge(t *testing.T) {
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m.Model, p,
+		study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +335,7 @@ func TestEvaluateLarge(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := study.Evaluate(ctx, m, p, study.Options{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
+	if _, err := study.Evaluate(ctx, m.Model, p, study.Options{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -349,22 +351,22 @@ func TestEvaluateRefuses(t *testing.T) {
 		"NaN":       {Amplitude: math.NaN()},
 		"source":    {Sources: []int{2}},
 	} {
-		if _, err := study.Evaluate(t.Context(), m, p, opts); !errors.Is(err, recovery.ErrInvalid) {
+		if _, err := study.Evaluate(t.Context(), m.Model, p, opts); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}
-	small, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	small, err := run.Load(t.Context(), s, job.Settings, plan.LoadOptions{MemoryLimit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Evaluate(t.Context(), small, p, study.Options{}); !errors.Is(err, graphcloak.ErrMemory) {
+	if _, err := study.Evaluate(t.Context(), small.Model, p, study.Options{}); !errors.Is(err, plan.ErrMemory) {
 		t.Errorf("with 1,000 bytes: %v, want ErrMemory", err)
 	}
 	other := *p
 	inner := *p.Plan
 	inner.GraphDigest = privacy.Digest{}
 	other.Plan = &inner
-	if _, err := study.Evaluate(t.Context(), m, &other, study.Options{}); !errors.Is(err, graphcloak.ErrGraphChanged) {
+	if _, err := study.Evaluate(t.Context(), m.Model, &other, study.Options{}); !errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("another graph: %v, want ErrGraphChanged", err)
 	}
 }

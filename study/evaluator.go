@@ -15,9 +15,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -36,7 +36,7 @@ type Options struct {
 	Sources  []int
 	Scenario string // by name, of [Scenarios] or of Alternatives; "": the model
 	// Alternatives are graphs that the process may run on as further scenarios, each under its name.
-	Alternatives []graphcloak.Alternative
+	Alternatives []plan.Alternative
 	// Recover says how the posterior is computed, and f̂ where Denoise is set.
 	Recover analyst.Options
 	Denoise bool // also by Basis Pursuit Denoising, which is slower
@@ -44,7 +44,7 @@ type Options struct {
 
 // evaluator simulates on one model. Trial t is the same source under every plan.
 type evaluator struct {
-	model     *graphcloak.Model
+	model     *plan.Model
 	opts      Options
 	part      community.Partition
 	prior     []float64 // sums to 1
@@ -64,7 +64,7 @@ type evaluator struct {
 // blockValues bounds a block of trials at 64 MiB.
 const blockValues = 1 << 23
 
-func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*evaluator, error) {
+func newEvaluator(ctx context.Context, m *plan.Model, opts Options) (*evaluator, error) {
 	s := &evaluator{model: m, opts: opts, normsOf: columnNorms}
 	var err error
 	if s.part, err = m.Partition(ctx); err != nil {
@@ -98,7 +98,7 @@ func newEvaluator(ctx context.Context, m *graphcloak.Model, opts Options) (*eval
 }
 
 // normalised returns the prior of a model, which sums to 1.
-func normalised(m *graphcloak.Model) ([]float64, error) {
+func normalised(m *plan.Model) ([]float64, error) {
 	p := slices.Clone(m.Prior)
 	if p == nil {
 		p = make([]float64, m.Graph.Order())
@@ -136,7 +136,7 @@ func (s *evaluator) notes(p *privacy.Plan) []string {
 	}
 	if graphs := s.model.ListedGraphs(); len(graphs) > 0 {
 		who := "sums over the stored graph and the"
-		if _, told := s.model.Operator().Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
+		if _, told := s.model.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !told ||
 			s.opts.Recover.StoredGraph {
 			who = "supposes the stored graph, and none of the"
 		}

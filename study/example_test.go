@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -23,15 +24,15 @@ func ExampleRefuseAtChance() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := graphcloak.Load(ctx, memory.FromGraph(ring), graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	model, err := run.Load(ctx, memory.FromGraph(ring), plan.Settings{Tau: 1}, plan.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := model.Plan(ctx, graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 0.001, Delta: 1e-5}})
+	plan, err := model.Plan(ctx, plan.Options{Budget: privacy.Budget{Epsilon: 0.001, Delta: 1e-5}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = study.RefuseAtChance(ctx, model, plan, analyst.Options{})
+	err = study.RefuseAtChance(ctx, model.Model, plan, analyst.Options{})
 	fmt.Println(errors.Is(err, study.ErrAtChance))
 	// Output: true
 }

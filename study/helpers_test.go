@@ -5,11 +5,12 @@ package study_test
 import (
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // open copies a shipped graph into a folder store.
@@ -20,11 +21,11 @@ func open(t *testing.T, example string) *folder.Store {
 }
 
 // karate is a job on the karate club under uniform noise at ε = 4, δ = 0.1.
-func karate() graphcloak.Job {
-	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+func karate() run.Job {
+	return run.Job{
+		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Plan: plan.Options{
+			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
 		},
 	}
 }

@@ -22,7 +22,7 @@ func TestKnownMass(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 100, Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
+		e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 100, Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestKnownMass(t *testing.T) {
 		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
 	}
 	expected := func(a posterior.Amplitude) report.Accuracy {
-		if err := study.Expect(t.Context(), m, p, analyst.Options{Amplitude: a}, study.Sample{Trials: 50}); err != nil {
+		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{Amplitude: a}, study.Sample{Trials: 50}); err != nil {
 			t.Fatal(err)
 		}
 		return *p.Accuracy
@@ -67,7 +67,7 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 50, Amplitude: 1, Recover: job.Recover})
 	if err != nil {
 		t.Fatal(err)
 	}

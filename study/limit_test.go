@@ -25,7 +25,7 @@ func TestLimit(t *testing.T) {
 			job.Settings.Tau = 6
 			job.Plan.Budget = privacy.Budget{Epsilon: eps, Delta: 1e-5}
 			m, p := testkit.Planned(t, s, job)
-			if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 50}); err != nil {
+			if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 50}); err != nil {
 				t.Fatal(err)
 			}
 			a := p.Accuracy
@@ -43,7 +43,7 @@ func TestLimit(t *testing.T) {
 			if text := a.LimitSentence(p.Epsilon, p.Delta); !strings.Contains(text, "no mechanism with the guarantee") {
 				t.Errorf("%s: %q", name, text)
 			}
-			points, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{eps}, study.Sample{Trials: 10})
+			points, err := study.Curve(t.Context(), m.Model, p, analyst.Options{}, []float64{eps}, study.Sample{Trials: 10})
 			if err != nil || len(points) != 1 || points[0].Accuracy.Limit == nil || points[0].Accuracy.Limit.Gaussian != before {
 				t.Errorf("%s: the curve has %+v, %v", name, points, err)
 			}
@@ -56,7 +56,7 @@ func TestLimitPerSensor(t *testing.T) {
 	job := karate()
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 10}); err != nil {
+	if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if l := p.Accuracy.Limit; l.AnyMechanism != nil || l.Gaussian < p.Accuracy.Probability {

@@ -13,10 +13,10 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -56,7 +56,7 @@ func drifting(random *rand.Rand, y float64, clip privacy.Interval) float64 {
 }
 
 // OnAlternative is the scenario in which the process runs on another graph.
-func OnAlternative(a graphcloak.Alternative) Scenario {
+func OnAlternative(a plan.Alternative) Scenario {
 	var told []string
 	for _, c := range a.Changes[:min(len(a.Changes), toldChanges)] {
 		what := fmt.Sprintf("weighs %v", c.Weight)
@@ -128,15 +128,15 @@ const weightRange = .2
 // reality is what happens in a scenario, on one model.
 type reality struct {
 	Scenario
-	model     *graphcloak.Model
+	model     *plan.Model
 	seed      uint64
 	prior     []float64 // cumulative
 	diffusion *expm.Diffusion
 }
 
 // newReality draws the graph of a scenario, the same for all trials.
-func newReality(ctx context.Context, m *graphcloak.Model, s Scenario, prior []float64, seed uint64) (*reality, error) {
-	w := &reality{Scenario: s, model: m, seed: seed, diffusion: m.Operator().Diffusion}
+func newReality(ctx context.Context, m *plan.Model, s Scenario, prior []float64, seed uint64) (*reality, error) {
+	w := &reality{Scenario: s, model: m, seed: seed, diffusion: m.Operator.Diffusion}
 	w.prior = floats.CumSum(make([]float64, len(prior)), prior)
 	if s.tau == 0 && !s.weights && s.absent == 0 && s.changes == nil {
 		return w, nil
@@ -225,7 +225,7 @@ func (w *reality) disturb(readings []float64, clip privacy.Interval, trial int) 
 }
 
 // scenarioOf returns the scenario of a name, built in or one of a list of graphs.
-func scenarioOf(name string, list []graphcloak.Alternative) (Scenario, error) {
+func scenarioOf(name string, list []plan.Alternative) (Scenario, error) {
 	found, known := FindScenario(name)
 	for _, a := range list {
 		if a.Name != name {

@@ -7,10 +7,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -22,7 +22,7 @@ func TestScenarios(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	outcome := map[string]*study.Evaluation{}
 	for _, s := range study.Scenarios() {
-		e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5, Scenario: s.Name})
+		e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5, Scenario: s.Name})
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
@@ -31,7 +31,7 @@ func TestScenarios(t *testing.T) {
 		}
 		outcome[s.Name] = e
 	}
-	plain, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5})
+	plain, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestScenarios(t *testing.T) {
 	if e := outcome["tau-double"]; e.Right.Rate >= outcome["tau-half"].Right.Rate {
 		t.Errorf("right %v where heat has spread further than supposed, %v where less", e.Right.Rate, outcome["tau-half"].Right.Rate)
 	}
-	if _, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err,
+	if _, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err,
 		recovery.ErrInvalid) {
 		t.Errorf("no scenario of that name: %v", err)
 	}
@@ -80,7 +80,7 @@ func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
 	m, p := testkit.Planned(t, open(t, "net3"), job)
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 120, Amplitude: 1, Seed: 2})
+	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 120, Amplitude: 1, Seed: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +152,9 @@ func TestWorstServed(t *testing.T) {
 // A graph that differs in nothing is no scenario, as it is none of a plan.
 func TestScenarioThatChangesNothing(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
-	same := graphcloak.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
-	_, err := study.Evaluate(t.Context(), m, p,
-		study.Options{Trials: 20, Scenario: "nothing", Alternatives: []graphcloak.Alternative{same}})
+	same := plan.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
+	_, err := study.Evaluate(t.Context(), m.Model, p,
+		study.Options{Trials: 20, Scenario: "nothing", Alternatives: []plan.Alternative{same}})
 	if !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("%v, want %v", err, recovery.ErrInvalid)
 	}

@@ -52,7 +52,7 @@ func (r *simulation) overTau() bool {
 // addMoments adds the processes that the recovery of a release sums over: the model's, or where a range of
 // τ or graphs are declared those of [analyst.Operator.EachProcess].
 func (r *simulation) addMoments(ctx context.Context, in analyst.Measurements) error {
-	op, u, graphs := r.model.Operator(), r.plan.Uncertainty, r.model.ListedGraphs()
+	op, u, graphs := r.model.Operator, r.plan.Uncertainty, r.model.ListedGraphs()
 	if r.opts.Recover.StoredGraph {
 		graphs = nil
 	}

@@ -9,16 +9,17 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // unknownTau is a plan for measured readings, with little noise, so that τ matters.
-func unknownTau(t *testing.T, m *graphcloak.Model) *graphcloak.Plan {
+func unknownTau(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	o := plainNoise()
 	o.Epsilon, o.Measured, o.Uncertainty = 40, true, privacy.Uncertainty{TauFrom: .5, TauTo: 12}
@@ -46,7 +47,7 @@ func TestCalibratedOverTau(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !sums {
-			r.moments = []moment{{m.Operator().Diffusion, r.whitened, r.norms}}
+			r.moments = []moment{{m.Operator.Diffusion, r.whitened, r.norms}}
 		}
 		trials, err := r.run(t.Context(), "")
 		if err != nil {
@@ -109,7 +110,7 @@ func TestSumOverTau(t *testing.T) {
 	if d := floats.Distance(got.Probability, byHand(200), math.Inf(1)); d > .05 {
 		t.Errorf("probabilities are off by up to %v from a sum over 200 τ", d)
 	}
-	one, err := r.posteriorAt(t.Context(), &moment{m.Operator().Diffusion, r.whitened, r.norms}, transposed(c[0][4]), values,
+	one, err := r.posteriorAt(t.Context(), &moment{m.Operator.Diffusion, r.whitened, r.norms}, transposed(c[0][4]), values,
 		posterior.UnitAmplitude)
 	if err != nil {
 		t.Fatal(err)
@@ -123,24 +124,24 @@ func TestSumOverTau(t *testing.T) {
 // as often as it says, and the one of the stored graph alone does not.
 func TestCoverageOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := graphcloak.Settings{Tau: 4}
-	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+	set := plan.Settings{Tau: 4}
+	m, err := run.Load(t.Context(), s, set, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide := graphcloak.Alternative{Name: "wide"}
+	wide := plan.Alternative{Name: "wide"}
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
 			wide.Changes = append(wide.Changes, graph.Change{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V), Weight: 10 * e.Weight})
 		}
 	}
-	set.Alternatives = []graphcloak.Alternative{wide}
-	if m, err = graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}); err != nil {
+	set.Alternatives = []plan.Alternative{wide}
+	if m, err = run.Load(t.Context(), s, set, plan.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := m.Plan(t.Context(), graphcloak.PlanOptions{
+	p, err := m.Plan(t.Context(), plan.Options{
 		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
-		Allocation: graphcloak.Allocation{Uniform: true},
+		Allocation: plan.Allocation{Uniform: true},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestCoverageOverGraphs(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		o := Options{Trials: 300, Seed: 3, Scenario: "wide", Alternatives: set.Alternatives}
 		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
-		e, err := Evaluate(t.Context(), m, p, o)
+		e, err := Evaluate(t.Context(), m.Model, p, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -41,15 +41,15 @@ func (t Target) reached(a *report.Accuracy) bool {
 // target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
 // says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
 // reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
-// the errors of [graph.Graph.Changed], [graphcloak.Model.Plan], [graphcloak.Model.WithBudget] and [Expect].
-func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptions, rec analyst.Options, t Target,
+// the errors of [graph.Graph.Changed], [plan.Model.Plan], [plan.Model.WithBudget] and [Expect].
+func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.Options, t Target,
 	sample Sample,
-) (*graphcloak.Plan, error) {
+) (*plan.Plan, error) {
 	if err := checkSize(m); err != nil {
 		return nil, err
 	}
-	var best *graphcloak.Plan
-	var bestModel graphcloak.Model // with the τ of best
+	var best *plan.Plan
+	var bestModel plan.Model // with the τ of best
 	opts.Epsilon = startEpsilon
 	for round := 0; ; round++ {
 		p, err := m.Plan(ctx, opts)
@@ -82,7 +82,7 @@ func PlanFor(ctx context.Context, m *graphcloak.Model, opts graphcloak.PlanOptio
 
 // rounds is how often a plan is made: weights and τ are good for the ε that they were
 // chosen for, so they are chosen again for the ε that was found.
-func rounds(p *graphcloak.Plan) int {
+func rounds(p *plan.Plan) int {
 	switch {
 	case p.TauChoice != nil:
 		return 5
@@ -93,7 +93,7 @@ func rounds(p *graphcloak.Plan) int {
 }
 
 // checkSize refuses a graph that is too large to be simulated many times.
-func checkSize(m *graphcloak.Model) error {
+func checkSize(m *plan.Model) error {
 	if m.Graph.Order() > analyst.DenseLimit {
 		return fmt.Errorf("%w: only graphs of up to %d nodes are simulated", ErrTarget, analyst.DenseLimit)
 	}
@@ -101,8 +101,8 @@ func checkSize(m *graphcloak.Model) error {
 }
 
 // leastBudget returns the plan with the least ε that reaches the target under its weights.
-func (s *evaluator) leastBudget(ctx context.Context, p *graphcloak.Plan, t Target) (*graphcloak.Plan, error) {
-	try := func(eps float64) (*graphcloak.Plan, bool, error) {
+func (s *evaluator) leastBudget(ctx context.Context, p *plan.Plan, t Target) (*plan.Plan, error) {
+	try := func(eps float64) (*plan.Plan, bool, error) {
 		q, err := s.model.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
 		if errors.Is(err, privacy.ErrNotPrivate) {
 			return nil, false, nil // beyond the calibration's range
@@ -123,7 +123,7 @@ func (s *evaluator) leastBudget(ctx context.Context, p *graphcloak.Plan, t Targe
 		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo,
 			low.Accuracy.Probability, low.Accuracy.Chance)
 	}
-	var best *graphcloak.Plan
+	var best *plan.Plan
 	hi := lo
 	for best == nil {
 		if hi >= maxTargetEpsilon {
@@ -174,9 +174,9 @@ type Point struct {
 
 // Curve simulates a plan at other values of ε, with the weights that it has, on
 // common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
-// [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [graphcloak.Model.WithBudget]. Beside
+// [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [plan.Model.WithBudget]. Beside
 // the error of a ctx that ended stand the points that were had until then.
-func Curve(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, rec analyst.Options, epsilons []float64,
+func Curve(ctx context.Context, m *plan.Model, p *plan.Plan, rec analyst.Options, epsilons []float64,
 	sample Sample,
 ) ([]Point, error) {
 	if err := checkSize(m); err != nil {

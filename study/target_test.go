@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -19,18 +20,18 @@ import (
 func TestPlanFor(t *testing.T) {
 	s := open(t, "karate")
 	job := karate()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	m, err := run.Load(t.Context(), s, job.Settings, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
 	for _, target := range []study.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
-		p, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials})
+		p, err := study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
 		}
-		curve, err := study.Curve(t.Context(), m, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon},
+		curve, err := study.Curve(t.Context(), m.Model, p, analyst.Options{}, []float64{p.Epsilon / 1.03, p.Epsilon},
 			study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,7 @@ func TestPlanFor(t *testing.T) {
 		}
 	}
 	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
-		if _, err := study.PlanFor(t.Context(), m, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err,
+		if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err,
 			study.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
 		}
@@ -65,20 +66,20 @@ func TestPlanForChoosesTau(t *testing.T) {
 	job := karate()
 	job.Settings.Tau = 0
 	for _, uniform := range []bool{true, false} {
-		m, err := graphcloak.Load(t.Context(), open(t, "karate"), job.Settings, graphcloak.LoadOptions{})
+		m, err := run.Load(t.Context(), open(t, "karate"), job.Settings, plan.LoadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		opts := job.Plan
 		opts.Allocation.Uniform = uniform
-		p, err := study.PlanFor(t.Context(), m, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, study.Sample{Trials: 100})
+		p, err := study.PlanFor(t.Context(), m.Model, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, study.Sample{Trials: 100})
 		if err != nil {
 			t.Fatalf("uniform %v: %v", uniform, err)
 		}
 		if p.TauChoice == nil || p.Public.Tau != m.Tau {
 			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
 		}
-		again, err := study.LargeAccuracy(t.Context(), m, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
+		again, err := study.LargeAccuracy(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
 		if err != nil || again.Probability < 0.8 || again.Probability != p.Accuracy.Probability {
 			t.Errorf("uniform %v: %+v, simulated again %+v, %v", uniform, p.Accuracy, again, err)
 		}

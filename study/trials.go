@@ -11,10 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	workers "github.com/graphcloak/graphcloak/internal/parallel"
+
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph/emd"
-	workers "github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -31,7 +32,7 @@ func (s *evaluator) newSimulation(ctx context.Context, p *privacy.Plan) (*simula
 	}
 	var err error
 	in := analyst.Measurements{Nodes: r.nodes, Values: make([]float64, len(r.nodes)), Sigmas: sigmas, Clip: &keyed.Clip}
-	if r.whitened, err = s.model.Operator().Whiten(ctx, in); err != nil {
+	if r.whitened, err = s.model.Operator.Whiten(ctx, in); err != nil {
 		return nil, err
 	}
 	if s.opts.Denoise {

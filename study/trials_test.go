@@ -16,14 +16,15 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // loaded is the model of a graph beyond the order of exact norms, whose node i has edges to others(i).
-func loaded(t *testing.T, n int, others func(i int) []int) *graphcloak.Model {
+func loaded(t *testing.T, n int, others func(i int) []int) *plan.Model {
 	t.Helper()
 	var nodes, edges strings.Builder
 	nodes.WriteString("id\n")
@@ -45,17 +46,17 @@ func loaded(t *testing.T, n int, others func(i int) []int) *graphcloak.Model {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(context.Background()) })
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	m, err := run.Load(t.Context(), s, plan.Settings{Tau: 1}, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m.Model
 }
 
 // planned is a plan of equal noise for it.
-func planned(t *testing.T, m *graphcloak.Model) *graphcloak.Plan {
+func planned(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
-	options := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, SensitivityTolerance: 10}
+	options := plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, SensitivityTolerance: 10}
 	options.Allocation.Uniform = true
 	p, err := m.Plan(t.Context(), options)
 	if err != nil {
@@ -66,7 +67,7 @@ func planned(t *testing.T, m *graphcloak.Model) *graphcloak.Plan {
 
 // checkNorms holds the column norms of a simulation against columns of M, of some nodes, and what
 // it says of whether they were estimated.
-func checkNorms(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, tolerance float64, estimated bool) {
+func checkNorms(t *testing.T, m *plan.Model, p *plan.Plan, tolerance float64, estimated bool) {
 	t.Helper()
 	e, err := newEvaluator(t.Context(), m, Options{Trials: 1, Amplitude: 1})
 	if err != nil {
@@ -81,7 +82,7 @@ func checkNorms(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, tolerance
 	for i := 0; i < n; i += 501 {
 		clear(unit)
 		unit[i] = 1
-		if err := m.Operator().Diffusion.Apply(t.Context(), column, false, unit, 1); err != nil {
+		if err := m.Operator.Diffusion.Apply(t.Context(), column, false, unit, 1); err != nil {
 			t.Fatal(err)
 		}
 		want := floats.Dot(column, column) / (p.Sigma() * p.Sigma())

@@ -12,13 +12,14 @@ import (
 	"testing/cryptotest"
 	"time"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -75,19 +76,20 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err := store.Set("source", map[graph.ID]any{g.ID(7): 1}); err != nil {
 		t.Fatal(err)
 	}
-	m, p := testkit.Planned(t, store, graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 1},
-		Plan: graphcloak.PlanOptions{
+	m, p := testkit.Planned(t, store, run.Job{
+		Settings: plan.Settings{Tau: 1},
+		Plan: plan.Options{
 			Budget: privacy.Budget{Epsilon: 8, Delta: 1e-5}, Alpha: 1, Randomness: privacy.EscrowRandomness,
-			Allocation: graphcloak.Allocation{Uniform: true},
+			Allocation: plan.Allocation{Uniform: true},
 		},
 	})
 	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "workers", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Release(t.Context(), p, graphcloak.Signal{SourceProperty: "source"},
-		graphcloak.Spend{ReleaseID: "r", Attempt: "a", Noise: escrow})
+	r, err := m.Release(t.Context(), p, run.Job{
+		Signal: plan.Signal{SourceProperty: "source"}, RunID: "r", Attempt: "a", Noise: escrow,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,7 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := study.Evaluate(t.Context(), m, p, study.Options{Trials: 2, Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}})
+	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 2, Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func logMean(logs []float64) float64 { return floats.LogSumExp(logs) - math.Log(
 // ratio returns what gives the logarithm of the ratio of likelihoods of readings, under the world to under the
 // model, one source of amplitude 1, where the diffusion that made them is known too.
 func (w *world) ratio(ctx context.Context) (func(values []float64, made *expm.Diffusion) (float64, error), error) {
-	model := &world{inModel(), w.x, w.x.m.Operator().Diffusion}
+	model := &world{inModel(), w.x, w.x.m.Operator.Diffusion}
 	supposed, err := model.likelihoodOf(ctx, model.diffusion)
 	if err != nil {
 		return nil, err

@@ -205,7 +205,7 @@ func newFaultBench(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan,
 		in.Nodes, in.Sigmas, in.Values = append(in.Nodes, x.Node), append(in.Sigmas, x.Sigma()), append(in.Values, 0)
 		b.high = append(b.high, 1/x.Sigma())
 	}
-	w, err := m.Operator().Whiten(ctx, in)
+	w, err := m.Operator.Whiten(ctx, in)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func withSensed(ctx context.Context, s settings, name string, tau, delta float64
 		}
 		in := x.in
 		in.Values = make([]float64, len(in.Nodes))
-		if x.whitened, err = m.Operator().Whiten(ctx, in); err != nil {
+		if x.whitened, err = m.Operator.Whiten(ctx, in); err != nil {
 			return err
 		}
 		if x.norms, err = posterior.ColumnNorms(ctx, x.whitened.Data, posterior.Options{}); err != nil {

@@ -67,7 +67,7 @@ type world struct {
 }
 
 func (x *sensed) world(w misfit) (*world, error) {
-	d := x.m.Operator().Diffusion
+	d := x.m.Operator.Diffusion
 	var err error
 	if w.tau != 1 {
 		d, err = d.WithTau(w.tau * x.m.Tau)

@@ -60,7 +60,7 @@ func scenarioTable(ctx context.Context, s settings, name string, m *graphcloak.M
 		},
 	}
 	for _, x := range study.Scenarios() {
-		e, err := study.Evaluate(ctx, m, p, study.Options{Trials: s.trials, Amplitude: 1, Seed: s.seed, Scenario: x.Name})
+		e, err := study.Evaluate(ctx, m.Model, p, study.Options{Trials: s.trials, Amplitude: 1, Seed: s.seed, Scenario: x.Name})
 		if err != nil {
 			return table{}, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/advice"
@@ -53,7 +54,7 @@ func rough(m *graphcloak.Model, p *graphcloak.Plan, part community.Partition) *r
 	if p.TauChoice == nil {
 		return nil
 	}
-	k := slices.IndexFunc(p.TauChoice.Points, func(x graphcloak.TauPoint) bool { return x.Tau == p.Public.Tau })
+	k := slices.IndexFunc(p.TauChoice.Points, func(x plan.TauPoint) bool { return x.Tau == p.Public.Tau })
 	if k < 0 {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphc
 // adviseOf is advise for a job without a plan: it makes one, where that is had in time, and returns the accuracy, nil where that is not
 // known.
 func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) (*report.Accuracy, error) {
-	least, _, err := study.RunTime(m, job)
+	least, _, err := study.RunTime(m.Model, job)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -19,7 +19,7 @@ import (
 func called(t *testing.T, args ...string) (exit int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	exit = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	exit = execute(t.Context(), args, strings.NewReader(""), &out, &errs)
 	return exit, out.String(), errs.String()
 }
 
@@ -175,7 +175,7 @@ func TestSearchedAllocationWarns(t *testing.T) {
 		{.9, ""},
 	} {
 		stderr.Reset()
-		p.Allocated = &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64, Right: c.right}}
+		p.Allocated = &plan.Allocated{Simulated: &allocation.Simulated{Trials: 64, Right: c.right}}
 		if err := a.advise(t.Context(), m, p, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 // maxAlternativesFile bounds a file of alternative graphs in bytes.
@@ -29,7 +29,7 @@ const alternativesHint = "the file has the columns scenario,source,target,weight
 	"scenario; weight 0 takes it away"
 
 // readAlternatives reads a file of alternative graphs.
-func readAlternatives(path string) ([]graphcloak.Alternative, error) {
+func readAlternatives(path string) ([]plan.Alternative, error) {
 	data, err := disk.Read(path, maxAlternativesFile)
 	if err != nil {
 		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
@@ -45,7 +45,7 @@ func readAlternatives(path string) ([]graphcloak.Alternative, error) {
 	return list, nil
 }
 
-func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
+func parseAlternatives(data []byte) ([]plan.Alternative, error) {
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	r.FieldsPerRecord, r.TrimLeadingSpace = len(alternativeColumns), true
 	header, err := r.Read()
@@ -58,7 +58,7 @@ func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
 			return nil, fmt.Errorf("there is no column %s in the first line", name)
 		}
 	}
-	var list []graphcloak.Alternative
+	var list []plan.Alternative
 	given := make(map[[3]string]bool) // scenario and both ends, in either order
 	index := make(map[string]int)
 	for {
@@ -73,7 +73,7 @@ func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
 		k, known := index[name]
 		if !known {
 			k = len(list)
-			index[name], list = k, append(list, graphcloak.Alternative{Name: name})
+			index[name], list = k, append(list, plan.Alternative{Name: name})
 		}
 		line, _ := r.FieldPos(0)
 		pair := [3]string{name, min(row[at[1]], row[at[2]]), max(row[at[1]], row[at[2]])}
@@ -90,7 +90,7 @@ func parseAlternatives(data []byte) ([]graphcloak.Alternative, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is no scenario in it")
 	}
-	return list, graphcloak.CheckAlternatives(list)
+	return list, plan.CheckAlternatives(list)
 }
 
 // inCSV says what is wrong with a file without repeating it.

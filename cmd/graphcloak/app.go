@@ -22,6 +22,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // app is what every command shares: streams, settings, and ways to talk.
@@ -60,9 +61,8 @@ type app struct {
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
 	talking             sync.Mutex    // held while a line or the progress is written
-	holding             sync.Mutex    // of held, lock, paying and unpaid
-	held                string        // run that was begun and is not ended
-	lock                *os.File      // its lock
+	holding             sync.Mutex    // of held, paying and unpaid
+	held                *run.Held     // run that was begun and is not ended; nil: none
 	pays                bool          // the command is one that spends
 	resumes             bool          // it names a run that may have been paid for
 	paying              bool          // it has come to a payment

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newBudgetCommand(app *app) *cobra.Command {
@@ -50,15 +51,18 @@ func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) 
 // announceFirst lets a run that is about to spend tell of its scope, and of releases that
 // were not finished elsewhere, again apart: once nothing is left that would refuse it.
 func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
-	begin, scope := job.Begin, graphcloak.Scope(job.Signal)
-	job.Begin = func(at *graphcloak.Attempt) error {
+	keep, scope := job.Keep, run.Scope(job.Signal)
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			return keep(k)
+		}
 		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
 			return err
 		}
 		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
 			return err
 		}
-		return begin(at)
+		return keep(k)
 	}
 }
 
@@ -124,7 +128,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		}
 		scopes := []string{scope}
 		for _, property := range properties {
-			scopes = append(scopes, graphcloak.Scope(graphcloak.Signal{SourceProperty: property}))
+			scopes = append(scopes, run.Scope(graphcloak.Signal{SourceProperty: property}))
 		}
 		if err := app.setCap(ctx, app.watchLedger(l), scopes, limit, create); err != nil {
 			return err
@@ -174,8 +178,8 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, lim
 
 // checkCharged refuses a scope to which nothing will ever be charged.
 func checkCharged(known []string, scope string) error {
-	if _, ok := graphcloak.PropertyOf(scope); ok || slices.Contains(known, scope) ||
-		scope == graphcloak.Scope(graphcloak.Signal{Cloaked: true}) {
+	if _, ok := run.PropertyOf(scope); ok || slices.Contains(known, scope) ||
+		scope == run.Scope(graphcloak.Signal{Cloaked: true}) {
 		return nil
 	}
 	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope,

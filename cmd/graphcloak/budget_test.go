@@ -13,7 +13,7 @@ import (
 func command(t *testing.T, args ...string) (exit int, output string) {
 	t.Helper()
 	var out strings.Builder
-	exit = run(t.Context(), append(args, "--from", "folder:"+os.Getenv("GRAPH")), strings.NewReader(""), &out, &out)
+	exit = execute(t.Context(), append(args, "--from", "folder:"+os.Getenv("GRAPH")), strings.NewReader(""), &out, &out)
 	return exit, out.String()
 }
 

@@ -74,7 +74,7 @@ func TestColumnarFiles(t *testing.T) {
 func runCommand(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
 		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, &stderr)
 	}
 	return stdout.Bytes()

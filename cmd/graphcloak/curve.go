@@ -66,7 +66,7 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	planned := m.Plan
 	if c.aimed() {
 		planned = func(ctx context.Context, opts graphcloak.PlanOptions) (*graphcloak.Plan, error) {
-			return study.PlanFor(ctx, m, opts, job.Recover, c.target, a.sample(c.trials))
+			return study.PlanFor(ctx, m.Model, opts, job.Recover, c.target, a.sample(c.trials))
 		}
 	}
 	p, err := planned(ctx, job.Plan)
@@ -77,10 +77,10 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	if c.trials == study.DefaultTrials {
 		sample.Most = study.ChanceTrials
 	}
-	if err := study.Expect(ctx, m, p, job.Recover, sample); err != nil || c.curve == "" {
+	if err := study.Expect(ctx, m.Model, p, job.Recover, sample); err != nil || c.curve == "" {
 		return p, err
 	}
-	points, err := study.Curve(ctx, m, p, job.Recover, epsilonGrid(), a.sample(c.trials))
+	points, err := study.Curve(ctx, m.Model, p, job.Recover, epsilonGrid(), a.sample(c.trials))
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -88,7 +89,7 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if job.Communities.Property == "" {
 		job.Communities.Property = source.Community
 	}
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+	if job.RunID, err = run.NewRunID(); err != nil {
 		return err
 	}
 	rep, err := a.demonstrate(ctx, s, &job, dir)
@@ -109,7 +110,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if _, err := checkState(); err != nil {
 		return nil, err
 	}
-	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: graphcloak.Scope(job.Signal), fresh: true}); err != nil {
+	if _, err := a.resolveInterrupted(ctx, s, interruption{scope: run.Scope(job.Signal), fresh: true}); err != nil {
 		return nil, err
 	}
 	m, err := a.model(ctx, s, job.Settings)
@@ -117,8 +118,10 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 		return nil, err
 	}
 	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
-	a.journal(ctx, s, job, 1<<16, "", false)
-	if least, most, err := study.RunTime(m, *job); err == nil { // without it less is told
+	if err := a.journal(job, 1<<16, ""); err != nil {
+		return nil, err
+	}
+	if least, most, err := study.RunTime(m.Model, *job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}
 	rep, err := m.Run(ctx, *job)

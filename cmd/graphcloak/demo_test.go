@@ -52,7 +52,7 @@ func TestDemoIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Expect(ctx, m, plan, analyst.Options{}, study.Sample{Trials: 1000}); err != nil {
+	if err := study.Expect(ctx, m.Model, plan, analyst.Options{}, study.Sample{Trials: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	if a := plan.Accuracy; a.Lower < .95 {
@@ -65,8 +65,8 @@ func TestDemoIsRight(t *testing.T) {
 	at, _ := m.Graph.Index("121")
 	right := 0
 	for range 400 {
-		r, err := m.Release(ctx, plan, graphcloak.Signal{SourceProperty: builtin.SourceProperty}, graphcloak.Spend{
-			Ledger: new(privacy.MemoryLedger), ReleaseID: "demo", Attempt: privacy.NewAttempt(),
+		r, err := m.Release(ctx, plan, graphcloak.Job{
+			Signal: graphcloak.Signal{SourceProperty: builtin.SourceProperty}, Ledger: new(privacy.MemoryLedger), RunID: "demo",
 		})
 		if err != nil {
 			t.Fatal(err)

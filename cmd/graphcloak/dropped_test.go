@@ -115,7 +115,7 @@ func show(t *testing.T, dir string, out io.Writer) {
 func say(t *testing.T, out *bytes.Buffer, stdin string, commands ...[]string) {
 	t.Helper()
 	for _, args := range commands {
-		code := run(t.Context(), args, strings.NewReader(stdin), out, out)
+		code := execute(t.Context(), args, strings.NewReader(stdin), out, out)
 		fmt.Fprintln(out, "exit", code)
 		if code != exitOK {
 			t.Fatalf("%q: exit %d: %s", args, code, out.String())
@@ -235,7 +235,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",
 				"--log-level", "debug",
 			}
-			done <- run(ctx, args, strings.NewReader(""), io.Discard, said)
+			done <- execute(ctx, args, strings.NewReader(""), io.Discard, said)
 		}()
 		base := ""
 		for base == "" {
@@ -266,7 +266,8 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		}
 		deadline := time.Now().Add(5 * time.Minute)
 		// A run is finished before its tick is: the pages are read once both are.
-		for !strings.Contains(ask("GET", "/api/v1/runs?status=FINISHED"), "night") || strings.Contains(ask("GET", "/api/v1/jobs"), "RUNNING") {
+		for !strings.Contains(ask("GET", "/api/v1/runs?status=FINISHED"), "night") ||
+			strings.Contains(ask("GET", "/api/v1/jobs"), "RUNNING") {
 			if time.Sleep(5 * time.Millisecond); time.Now().After(deadline) {
 				t.Fatalf("the job was not run: %s", said)
 			}

@@ -112,7 +112,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		if len(list) > 1 {
 			return a.compareScenarios(ctx, m, p, e.options, list)
 		}
-		result, err := study.Evaluate(ctx, m, p, e.options)
+		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
@@ -207,7 +208,7 @@ func (a *app) withRun(err, why error) error {
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {
 		return err
 	}
-	spent := graphcloak.MaySpent
+	spent := run.MaySpent
 	if ours {
 		spent = begun.Spent
 	}
@@ -219,7 +220,7 @@ func (a *app) withRun(err, why error) error {
 	if code := exitCode(err); code == exitInterrupt || code == exitTerminated {
 		exit = code
 	}
-	if spent == graphcloak.NotSpent {
+	if spent == run.NotSpent {
 		exit, hint = exitCode(err), "`graphcloak run --resume %s` with "+a.sameStore()+" takes its reservation back"
 	}
 	return fail(exit, "%w", err).hint(hint, id).about("run", id)

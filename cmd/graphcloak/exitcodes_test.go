@@ -49,13 +49,13 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		t.Errorf("%d codes in the table, %d in exit.go", len(exitMeanings()), named)
 	}
 	var out strings.Builder
-	if run(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(),
+	if execute(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(),
 		"graphcloak help exit-codes") {
 		t.Errorf("the help does not name the topic:\n%s", out.String())
 	}
 	for _, args := range [][]string{{"help", "exit-codes"}, {"exit-codes", "--help"}} {
 		out.Reset()
-		if exit := run(t.Context(), args, strings.NewReader(""), &out, &out); exit != 0 {
+		if exit := execute(t.Context(), args, strings.NewReader(""), &out, &out); exit != 0 {
 			t.Fatalf("%v: exit %d: %s", args, exit, out.String())
 		}
 		for _, m := range exitMeanings() {

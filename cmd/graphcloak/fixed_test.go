@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestUnreadableAttempt: a paid run whose file cannot be read is named and not paid for
@@ -24,11 +25,7 @@ func TestUnreadableAttempt(t *testing.T) {
 	spoil := func() string {
 		t.Helper()
 		id := interrupted(t, unstaged)
-		path, err := stagedPath(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(`{"newer": 1}`), 0o600); err != nil {
+		if err := os.WriteFile(stagedPath(t, id), []byte(`{"newer": 1}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return id
@@ -103,7 +100,7 @@ func TestUndoElsewhere(t *testing.T) {
 	if err := a.undo(t.Context(), s, id); exitCode(err) != exitConflict {
 		t.Errorf("%v, want exit %d", err, exitConflict)
 	}
-	if conditionOf(id) != stopped {
+	if conditionOf(id) != run.Stopped {
 		t.Error("what was kept of the run is gone, or held")
 	}
 	t.Setenv("GRAPH", right)
@@ -119,9 +116,7 @@ func TestLookedAt(t *testing.T) {
 	graphFolder(t)
 	id := interrupted(t, unstaged)
 	other, _, _ := prepared(t)
-	if err := other.lockRun(id); err != nil {
-		t.Fatal(err)
-	}
+	lockRun(t, other, id)
 	asked := make(chan error)
 	a, s, _ := prepared(t)
 	defer a.drop()
@@ -143,13 +138,11 @@ func TestLookedAt(t *testing.T) {
 func TestPaidBesideAnother(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "json")
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	if err := a.lockRun("mine"); err != nil {
-		t.Fatal(err)
-	}
+	lockRun(t, a, "mine")
 	defer a.drop()
 	met := &connector.UnfinishedError{RunID: "other", Status: "RUNNING"}
 	code := a.finish(t.Context(), &graphcloak.UnfinishedError{
-		RunID: "mine", Spent: graphcloak.IsSpent,
+		RunID: "mine", Spent: run.IsSpent,
 		Err: fmt.Errorf("write back: %w", met),
 	})
 	if text := stdout.String(); code != exitUnfinished || strings.Contains(text, "nothing was spent by") ||
@@ -177,7 +170,7 @@ func cloaked(t *testing.T, releases ...string) func(out io.Writer, args ...strin
 	t.Setenv("XDG_STATE_HOME", state)
 	do := func(in string, out io.Writer, args ...string) (int, string) {
 		errs := new(bytes.Buffer)
-		code := run(t.Context(), args, strings.NewReader(in), out, errs)
+		code := execute(t.Context(), args, strings.NewReader(in), out, errs)
 		return code, errs.String()
 	}
 	from := []string{"--from", "folder:" + dir}

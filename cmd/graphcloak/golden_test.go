@@ -86,7 +86,7 @@ func TestGolden(t *testing.T) {
 			for file, command := range g.commands {
 				args := append(strings.Fields(command), "--quiet", "--format", "json", "--from", from)
 				var stdout, stderr bytes.Buffer
-				if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+				if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
 					t.Errorf("%q: exit %d: %s", args, code, &stderr)
 					continue
 				}

@@ -73,7 +73,7 @@ func helpOf(t *testing.T, args []string) string {
 	t.Helper()
 	t.Setenv("COLUMNS", "80")
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
 		t.Errorf("%q: exit %d: %s", args, code, &stderr)
 	}
 	return stdout.String()
@@ -141,7 +141,7 @@ func TestGoldenReport(t *testing.T) {
 			args = append(args, "--community-property", "club")
 		}
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
+		if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != exitOK {
 			t.Errorf("%q: exit %d: %s", args, code, &stderr)
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // historyTime bounds how long a command tries to tell the history of its run.
@@ -80,12 +81,12 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 		return r
 	}
 	r := jobs.Run{
-		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: graphcloak.Scope(job.Signal),
+		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: run.Scope(job.Signal),
 		Status:   jobs.Failed,
 		ExitCode: int64(exitCode(err)), Message: visible(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
-		r.Spent = e.Spent != graphcloak.NotSpent
+		r.Spent = e.Spent != run.NotSpent
 	}
 	switch {
 	case r.Spent:
@@ -174,12 +175,12 @@ func sayHowToGoOn(ctx context.Context, s graphStore, all []jobs.Run) error {
 // openMessage says of a run of the command what completes it.
 func openMessage(id string) string {
 	switch conditionOf(id) {
-	case running:
+	case run.Running:
 		return "it is under way"
-	case stopped:
+	case run.Stopped:
 		return "it was interrupted: `graphcloak run --resume " + id + "` completes it at no further cost"
 	}
-	if _, err := stagedPath(id); err != nil { // nothing to put into a command
+	if !isRunID(id) { // nothing to put into a command
 		return "it is not complete, and GraphCloak gives no run such an id"
 	}
 	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"

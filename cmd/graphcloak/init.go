@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
@@ -103,7 +104,7 @@ func (a *app) initialise(cmd *cobra.Command, path string, yes bool) error {
 // choose proposes and asks. Nothing that the proposal is made from is a value.
 func (a *app) choose(ctx context.Context, s graphStore, schema connector.Schema, yes bool) (advice.Choice, error) {
 	if len(schema.Labels) == 0 || len(schema.Types) == 0 {
-		return advice.Choice{}, fail(exitValidation, "%w: there are no nodes, or no relationships", graphcloak.ErrEmpty).
+		return advice.Choice{}, fail(exitValidation, "%w: there are no nodes, or no relationships", plan.ErrEmpty).
 			hint("load the graph first; `graphcloak graph import DIR` takes a folder of CSV")
 	}
 	if schema.Cut {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
@@ -91,7 +91,7 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 		return fmt.Errorf("read sensors: %w", err)
 	}
 	if len(sensors) == 0 {
-		return fmt.Errorf("%w: no node of the selection carries a sensor", graphcloak.ErrEmpty)
+		return fmt.Errorf("%w: no node of the selection carries a sensor", plan.ErrEmpty)
 	}
 	if len(sensors) == g.Order() {
 		sensors = nil

@@ -46,7 +46,7 @@ func seen(t *testing.T, dir, nodes string, commands ...[]string) string {
 	cryptotest.SetGlobalRandom(t, 61)
 	var out bytes.Buffer
 	for _, args := range commands {
-		if code := run(t.Context(), args, strings.NewReader(""), &out, &out); code != 0 {
+		if code := execute(t.Context(), args, strings.NewReader(""), &out, &out); code != 0 {
 			t.Fatalf("%q: exit %d: %s", args, code, out.String())
 		}
 	}

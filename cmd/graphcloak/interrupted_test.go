@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // errDied stands for the end of a process.
@@ -29,18 +30,20 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.journal(t.Context(), s, &job, outputSize(m.Graph), identity, false)
+	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+		t.Fatal(err)
+	}
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
 		t.Fatalf("%v, want %v", err, errDied)
 	}
-	if conditionOf(job.RunID) != running {
+	if conditionOf(job.RunID) != run.Running {
 		t.Errorf("run %s is not held while its process lives", job.RunID)
 	}
 	if err := a.drop(); err != nil {
 		t.Fatal(err)
 	}
-	if conditionOf(job.RunID) != stopped {
+	if conditionOf(job.RunID) != run.Stopped {
 		t.Errorf("run %s is not left behind", job.RunID)
 	}
 	return job.RunID
@@ -48,12 +51,46 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 
 // unpaid dies when the attempt is on disk, unstaged when it is paid for.
 func unpaid(job *graphcloak.Job) {
-	begin := job.Begin
-	job.Begin = func(a *graphcloak.Attempt) error { return errors.Join(begin(a), errDied) }
+	keep := job.Keep
+	job.Keep = func(k *run.Kept) error { return errors.Join(keep(k), errDied) }
 }
 
 func unstaged(job *graphcloak.Job) {
-	job.Stage = func(*graphcloak.Release) error { return errDied }
+	keep := job.Keep
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt != nil {
+			return keep(k)
+		}
+		return errDied
+	}
+}
+
+// stagedPath is the file of a run that is kept.
+func stagedPath(t *testing.T, id string) string {
+	t.Helper()
+	f, err := stateFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := f.Path(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// lockRun has a command hold a run.
+func lockRun(t *testing.T, a *app, id string) {
+	t.Helper()
+	f, err := stateFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := f.Take(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.hold(held)
 }
 
 func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
@@ -203,26 +240,29 @@ func TestResumeSettles(t *testing.T) {
 func TestStagedRoom(t *testing.T) {
 	graphFolder(t)
 	a, s, job := prepared(t)
-	a.journal(t.Context(), s, &job, 3, "", false)
-	begin, stage := job.Begin, job.Stage
-	var room, size int64
-	job.Begin = func(at *graphcloak.Attempt) error {
-		err := begin(at)
-		path, _ := stagedPath(job.RunID)
-		info, statErr := os.Stat(siblingPath(path, roomFile))
-		if statErr == nil {
-			room = info.Size()
-		}
-		return errors.Join(err, statErr)
+	if err := a.journal(&job, 3, ""); err != nil {
+		t.Fatal(err)
 	}
-	job.Stage = func(r *graphcloak.Release) error {
-		err := stage(r)
-		path, _ := stagedPath(job.RunID)
-		info, statErr := os.Stat(path)
-		if statErr == nil {
+	keep := job.Keep
+	var room, size int64
+	job.Keep = func(k *run.Kept) error {
+		if err := keep(k); err != nil {
+			return err
+		}
+		path := stagedPath(t, job.RunID)
+		if k.Attempt != nil {
+			path = strings.TrimSuffix(path, ".json") + ".room"
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if k.Attempt != nil {
+			room = info.Size()
+		} else {
 			size = info.Size()
 		}
-		return errors.Join(err, statErr)
+		return nil
 	}
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
 		t.Fatal(err)
@@ -240,16 +280,14 @@ func TestUnfinishedExit(t *testing.T) {
 		want int
 	}{
 		{errors.New("anything"), exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.MaySpent, Err: privacy.ErrUncertain}, exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.IsSpent, Err: os.ErrPermission}, exitUnfinished},
-		{&graphcloak.UnfinishedError{RunID: "r", Spent: graphcloak.NotSpent, Err: os.ErrPermission}, exitAuth},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.MaySpent, Err: privacy.ErrUncertain}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.IsSpent, Err: os.ErrPermission}, exitUnfinished},
+		{&graphcloak.UnfinishedError{RunID: "r", Spent: run.NotSpent, Err: os.ErrPermission}, exitAuth},
 		{signalError{15}, exitTerminated},
 	} {
 		a, stdout, stderr := kit(t, "--format", "json")
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
-		if err := a.lockRun("r"); err != nil {
-			t.Fatal(err)
-		}
+		lockRun(t, a, "r")
 		if got := a.finish(t.Context(), c.err); got != c.want || !strings.Contains(stdout.String(), `"retryable": false`) ||
 			!strings.Contains(stdout.String(), "--resume r") {
 			t.Errorf("%v: exit %d, want %d\n%s%s", c.err, got, c.want, stdout, stderr)

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -115,7 +116,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
-	aim, err := graphcloak.ParseAim(c.Diffusion.Aim)
+	aim, err := plan.ParseAim(c.Diffusion.Aim)
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}

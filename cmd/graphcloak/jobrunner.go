@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,10 +14,10 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -156,7 +154,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 func (r jobRunner) Run(ctx context.Context, w jobs.Work) jobs.Ending {
 	if len(w.Saved) > 0 {
 		rep, mode, err := r.completeKept(ctx, w)
-		if !errors.Is(err, graphcloak.ErrUnpaid) {
+		if !errors.Is(err, run.ErrUnpaid) {
 			return r.ending(w, rep, mode, err, true)
 		}
 		if w.Definition.ScheduleText == "" {
@@ -196,19 +194,14 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	if err != nil {
 		return nil, err
 	}
-	kept := staged{
-		Store: r.s.Name(), Signal: job.Signal, Write: job.Write, Mode: a.config.Write.Mode,
-		Recovery: a.config.Recovery, Community: a.config.Community, Configuration: job.Configuration,
+	if job.Caller, err = a.callerOf(job); err != nil {
+		return nil, err
 	}
-	job.Begin = func(at *graphcloak.Attempt) error {
-		kept.Attempt = at
-		return saveRun(ctx, w, kept)
-	}
+	job.Keep = keepIn(ctx, w)
 	job.Planned = func(p *graphcloak.Plan) error {
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
 		return a.adviseTick(ctx, m, p, job, w.Tick)
 	}
-	job.Stage = r.stage(ctx, w, &kept)
 	rep, err := m.Run(ctx, job)
 	if err != nil {
 		return nil, explain(job, err)
@@ -232,18 +225,10 @@ func (a *app) adviseTick(ctx context.Context, m *graphcloak.Model, p *graphcloak
 	return ctx.Err()
 }
 
-// stage keeps a release in place of its attempt.
-func (r jobRunner) stage(ctx context.Context, w jobs.Work, kept *staged) func(*graphcloak.Release) error {
-	return func(made *graphcloak.Release) error {
-		kept.Attempt, kept.Release = nil, made
-		return saveRun(ctx, w, *kept)
-	}
-}
-
-// completeKept completes a tick from what was kept of it. [graphcloak.ErrUnpaid]: nothing was
+// completeKept completes a tick from what was kept of it. [run.ErrUnpaid]: nothing was
 // spent, and its reservation is taken back.
 func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Report, string, error) {
-	kept, err := readSaved(w.Saved)
+	kept, c, err := readSaved(w.Saved)
 	if err != nil {
 		return nil, "", err
 	}
@@ -251,35 +236,30 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if own, err := r.of(w.Definition); err == nil {
 		a = own // its queries are those that may be run: what was kept lay where others write
 	}
-	job, err := a.keptJob(kept, w.ReleaseID)
+	job, err := a.keptJob(kept, c, w.ReleaseID)
 	if err != nil {
-		return nil, kept.Mode, err
+		return nil, c.Mode, err
 	}
 	if err := a.checkSaved(job.Settings); err != nil {
-		return nil, kept.Mode, err
+		return nil, c.Mode, err
 	}
-	job.Stage = r.stage(ctx, w, kept)
-	s := a.watch(r.s)
-	m, err := a.model(ctx, s, job.Settings)
+	job.Keep = keepIn(ctx, w)
+	m, err := a.model(ctx, a.watch(r.s), job.Settings)
 	if err != nil {
-		return nil, kept.Mode, err
+		return nil, c.Mode, err
 	}
-	made := kept.Release
-	if made == nil {
-		if job.Noise, err = a.noise(kept.Attempt.Plan.Randomness); err != nil {
-			return nil, kept.Mode, err
-		}
-		if made, err = m.Redeem(ctx, kept.Attempt, job); err != nil {
-			return nil, kept.Mode, err
+	if kept.Attempt != nil {
+		if job.Noise, err = a.noise(kept.Plan().Randomness); err != nil {
+			return nil, c.Mode, err
 		}
 	}
 	defer saveMemory(m.Graph.Order())()
-	rep, err := m.Complete(ctx, made, job)
+	rep, err := m.Resume(ctx, kept, job)
 	if err == nil {
-		a.simulate = a.curveOf(m, made.Plan(), job.Recover)
+		a.simulate = a.curveOf(m, kept.Plan(), job.Recover)
 		a.keepCurve(ctx, rep)
 	}
-	return rep, kept.Mode, err
+	return rep, c.Mode, err
 }
 
 // checkSaved refuses a saved run that publishes a property which neither its job nor the server
@@ -306,7 +286,7 @@ func (a *app) checkSaved(saved graphcloak.Settings) error {
 // GiveUp takes back what a tick left: its reservation or its values, and the right to
 // publish its release.
 func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
-	kept, err := readSaved(w.Saved)
+	kept, _, err := readSaved(w.Saved)
 	if err != nil {
 		return err
 	}
@@ -316,7 +296,7 @@ func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return markVoid(ctx, r.s, graphcloak.Scope(kept.Signal), kept.releaseID())
+	return markVoid(ctx, r.s, run.Scope(kept.Signal), kept.ReleaseID())
 }
 
 // ending says how an attempt ended. Resumed tells that something of it was kept.
@@ -332,7 +312,7 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: visible(what.Message),
 	}, Hint: visible(what.Suggestion), Spent: resumed}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
-		end.Spent = e.Spent != graphcloak.NotSpent
+		end.Spent = e.Spent != run.NotSpent
 	}
 	end.Run = &jobs.Run{RunID: w.ReleaseID, ReleaseID: w.ReleaseID, Mode: mode, Spent: end.Spent}
 	if errors.Is(err, privacy.ErrExhausted) {
@@ -393,68 +373,26 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 	return run
 }
 
-// maxSaved bounds a kept run, in bytes: about 1.4 million sensors of 180. maxRatio bounds how
-// much less it takes in the store, where anyone who writes there may have put what fills the
-// memory of every server: a run of ours packs 7 to 20 times.
-const (
-	maxSaved = 256 << 20
-	maxRatio = 64
-)
-
-// saveRun keeps a run in the claim of its tick.
-func saveRun(ctx context.Context, w jobs.Work, kept staged) error {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	data, err := json.Marshal(kept)
-	if err != nil {
-		return err
+// keepIn keeps a run in the claim of its tick.
+func keepIn(ctx context.Context, w jobs.Work) func(*run.Kept) error {
+	return func(k *run.Kept) error {
+		packed, err := k.Pack()
+		if errors.Is(err, run.ErrTooLarge) {
+			return fail(exitValidation, "%w", err).hint("run it by the command, or choose fewer sensors")
+		}
+		if err != nil {
+			return err
+		}
+		return w.Save(ctx, packed)
 	}
-	if len(data) > maxSaved {
-		return fail(exitValidation, "the run has too many sensors for a job: %d MiB are to be kept of it, and %d are the most",
-			len(data)>>20, maxSaved>>20).
-			hint("run it by the command, or choose fewer sensors")
-	}
-	z.Write(data)
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return w.Save(ctx, packed.Bytes())
 }
 
-// unpackSaved counts before it keeps anything.
-func unpackSaved(saved []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(saved))
+// readSaved reads what was kept by keepIn.
+func readSaved(saved []byte) (*run.Kept, caller, error) {
+	kept, err := run.Unpack(saved)
 	if err != nil {
-		return nil, err
+		return nil, caller{}, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
 	}
-	limit := min(maxSaved, maxRatio*int64(len(saved)))
-	n, err := io.Copy(io.Discard, io.LimitReader(z, limit+1))
-	if err == nil && n > limit {
-		err = fmt.Errorf("its %d bytes say more than %d", len(saved), limit)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := z.Reset(bytes.NewReader(saved)); err != nil {
-		return nil, err
-	}
-	data := make([]byte, n)
-	_, err = io.ReadFull(z, data)
-	return data, err
-}
-
-// readSaved reads what [saveRun] kept.
-func readSaved(saved []byte) (*staged, error) {
-	data, err := unpackSaved(saved)
-	if err != nil {
-		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
-	}
-	var kept staged
-	if err := strictjson.Unmarshal(data, &kept); err != nil {
-		return nil, fail(exitValidation, "what is kept of the run cannot be read: %w", err)
-	}
-	if kept.Release == nil && (kept.Attempt == nil || kept.Attempt.Plan == nil) {
-		return nil, fail(exitValidation, "what is kept of the run holds neither an attempt nor a release")
-	}
-	return &kept, nil
+	c, err := readCaller(kept)
+	return kept, c, err
 }

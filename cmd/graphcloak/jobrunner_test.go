@@ -180,7 +180,7 @@ func TestSavedBomb(t *testing.T) {
 	z.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := readSaved(packed.Bytes())
+	_, _, err := readSaved(packed.Bytes())
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; err == nil || exitCode(err) != exitValidation || took > 8<<20 {
 		t.Errorf("%d bytes that say 64 MiB: %v, after %d bytes were taken", packed.Len(), err, took)

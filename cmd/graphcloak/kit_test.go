@@ -303,7 +303,7 @@ func stubborn(t *testing.T) {
 // says that something may have been spent.
 func TestFault(t *testing.T) {
 	var stderr bytes.Buffer
-	code := run(t.Context(), []string{"version"}, strings.NewReader(""), new(faulty), &stderr)
+	code := execute(t.Context(), []string{"version"}, strings.NewReader(""), new(faulty), &stderr)
 	if code != exitInternal || !strings.Contains(stderr.String(), "internal error: broken stream") {
 		t.Errorf("exit %d: %s", code, &stderr)
 	}

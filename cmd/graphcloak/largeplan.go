@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -35,7 +36,7 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
-	accuracy, err := study.LargeAccuracy(ctx, m, p, opts, a.sample(trialsOf(trials, m.Graph.Order())), largeTime)
+	accuracy, err := study.LargeAccuracy(ctx, m.Model, p, opts, a.sample(trialsOf(trials, m.Graph.Order())), largeTime)
 	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
 }
 
@@ -52,8 +53,8 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
 		return nil, nil
 	}
-	accuracy, err := study.Outlook(ctx, m, p, opts, a.sample(0).Seed, adviceTime)
-	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory)) {
+	accuracy, err := study.Outlook(ctx, m.Model, p, opts, a.sample(0).Seed, adviceTime)
+	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, plan.ErrMemory)) {
 		return found, nil
 	}
 	return a.orNote(accuracy, err, adviceTime, "`graphcloak plan` takes the time")
@@ -66,7 +67,7 @@ func simulated(p *graphcloak.Plan) bool {
 
 // orNote is an accuracy, or a note on why there is none and what finds it out.
 func (a *app) orNote(accuracy *report.Accuracy, err error, limit time.Duration, otherwise string) (*report.Accuracy, error) {
-	if errors.Is(err, study.ErrLong) || errors.Is(err, graphcloak.ErrMemory) {
+	if errors.Is(err, study.ErrLong) || errors.Is(err, plan.ErrMemory) {
 		a.note("Note: how often the answer would be right was not simulated: on this graph it takes a processor more than about %s, or "+
 			"more memory; %s", limit, otherwise)
 		return nil, nil
@@ -80,7 +81,7 @@ func (a *app) noteRange(m *graphcloak.Model, job graphcloak.Job) {
 	if u.TauFrom == u.TauTo || !job.Plan.Allocates(m.Graph.Order()) {
 		return
 	}
-	if _, most, err := study.RunTime(m, job); err == nil && most > time.Minute { // without it nothing is told
+	if _, most, err := study.RunTime(m.Model, job); err == nil && most > time.Minute { // without it nothing is told
 		a.note("Note: noise is searched for that keeps the guarantee at every τ from %v to %v, which may take up to %s; --allocation "+
 			"uniform takes a small part of that", u.TauFrom, u.TauTo, most.Round(time.Minute))
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -44,12 +44,12 @@ func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
 	_, m, p, job := planned(t, a)
 	for _, c := range []struct {
 		simulated *allocation.Simulated
-		allocated *graphcloak.Allocated
+		allocated *plan.Allocated
 		want      bool
 	}{
 		{nil, nil, true},
 		{&allocation.Simulated{Trials: 64}, nil, false},
-		{nil, &graphcloak.Allocated{Simulated: &allocation.Simulated{Trials: 64}}, false},
+		{nil, &plan.Allocated{Simulated: &allocation.Simulated{Trials: 64}}, false},
 	} {
 		p.Simulated, p.Allocated = c.simulated, c.allocated
 		if made, err := a.largeAccuracy(t.Context(), m, p, job.Recover, 2); err != nil || (made != nil) != c.want {
@@ -75,7 +75,7 @@ func TestLargeRunIsSimulated(t *testing.T) {
 // TestLargeRunIsNotHeldUp: a note says why nothing was simulated, and what takes the time; another error is one.
 func TestLargeRunIsNotHeldUp(t *testing.T) {
 	a, _, stderr := kit(t)
-	for _, err := range []error{study.ErrLong, fmt.Errorf("evaluation: %w", graphcloak.ErrMemory)} {
+	for _, err := range []error{study.ErrLong, fmt.Errorf("evaluation: %w", plan.ErrMemory)} {
 		stderr.Reset()
 		accuracy, err := a.orNote(nil, err, adviceTime, "`graphcloak plan` takes more time")
 		if err != nil || accuracy != nil ||

@@ -20,9 +20,11 @@ func TestModes(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", state)
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
-	s, m, p, job := planned(t, a)
-	a.journal(ctx, s, &job, outputSize(m.Graph), "", true)
-	r, err := m.Pay(ctx, p, nil, job)
+	_, m, p, job := planned(t, a)
+	if err := a.journal(&job, outputSize(m.Graph), ""); err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Release(ctx, p, job)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func decoded[T any](t *testing.T, args ...string) (v T) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := execute(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &stdout, &stderr); code != 0 {
 		t.Fatalf("%q: exit %d: %s", args, code, stderr.String())
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &v); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
@@ -60,7 +61,7 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 	}
 	if caption := a.config.Report.Caption; caption != "" {
 		if slices.Contains(private, caption) {
-			return v, fail(exitUsage, "%w: %q is released with noise", graphcloak.ErrSignalPublic, caption).
+			return v, fail(exitUsage, "%w: %q is released with noise", plan.ErrSignalPublic, caption).
 				hint("name a public property with --node-caption")
 		}
 		if v.Captions, err = s.Labels(ctx, g, caption); err != nil {

@@ -69,7 +69,7 @@ func (a *app) simulatedCurve(ctx context.Context, m *graphcloak.Model, p *privac
 	for k, step := range curveSteps {
 		list[k] = step * p.Epsilon
 	}
-	points, err := study.Curve(limited, m, &graphcloak.Plan{Plan: p}, opts, list, a.sample(curveTrials))
+	points, err := study.Curve(limited, m.Model, &graphcloak.Plan{Plan: p}, opts, list, a.sample(curveTrials))
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 // noteCommunities tells where a plan from a file was made for other communities, or knows nothing of the prior, than it is
@@ -51,7 +52,7 @@ func (a *app) noteReleased(ctx context.Context, m *graphcloak.Model, r *graphclo
 }
 
 // noteOthers says that a plan was made for communities other than ours.
-func (a *app) noteOthers(made, ours *graphcloak.PlannedCommunities, what string) {
+func (a *app) noteOthers(made, ours *plan.PlannedCommunities, what string) {
 	way := "name its --community-property"
 	switch {
 	case made.Property == "":
@@ -65,7 +66,7 @@ func (a *app) noteOthers(made, ours *graphcloak.PlannedCommunities, what string)
 
 // madeFor is what a file that does not say its communities tells of them, nil for nothing: how many its accuracy was
 // simulated with, unless that and its public properties are as here.
-func madeFor(p *graphcloak.Plan, ours *graphcloak.PlannedCommunities) *graphcloak.PlannedCommunities {
+func madeFor(p *graphcloak.Plan, ours *plan.PlannedCommunities) *plan.PlannedCommunities {
 	if p.Accuracy == nil || len(p.Accuracy.Communities) == 0 {
 		return nil
 	}
@@ -73,11 +74,11 @@ func madeFor(p *graphcloak.Plan, ours *graphcloak.PlannedCommunities) *graphcloa
 	if n == ours.Count && (ours.Property == "" || slices.Contains(p.PublicProperties, ours.Property)) {
 		return nil
 	}
-	return &graphcloak.PlannedCommunities{Count: n}
+	return &plan.PlannedCommunities{Count: n}
 }
 
 // communitiesText is a number of communities, and where they come from as far as that is known and tells them from others.
-func communitiesText(c, others *graphcloak.PlannedCommunities) string {
+func communitiesText(c, others *plan.PlannedCommunities) string {
 	n := fmt.Sprintf("%d communities", c.Count)
 	if c.Count == 1 {
 		n = "1 community"
@@ -93,13 +94,13 @@ func communitiesText(c, others *graphcloak.PlannedCommunities) string {
 
 // detectionText names how communities were detected, with the settings that are not those of other ones; beside communities
 // that were not detected, with the resolution.
-func detectionText(d, other *graphcloak.Detection) string {
+func detectionText(d, other *plan.Detection) string {
 	parts := []string{"detected by " + d.Method}
 	if d.Quality != "" {
 		parts = append(parts, d.Quality)
 	}
 	if other == nil {
-		other = &graphcloak.Detection{Theta: d.Theta, MaxLevels: d.MaxLevels, RandomSeed: d.RandomSeed}
+		other = &plan.Detection{Theta: d.Theta, MaxLevels: d.MaxLevels, RandomSeed: d.RandomSeed}
 	}
 	for _, x := range []struct {
 		name        string

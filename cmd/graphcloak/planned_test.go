@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 // TestPlanOfOtherCommunities: a plan that is evaluated, and a release that is recovered from, with other communities than it
@@ -91,17 +92,17 @@ func TestPlanWithoutCommunities(t *testing.T) {
 		"was made for 2 communities, and this is of 4 communities (detected by leiden, cpm, γ = 1.5)") {
 		t.Errorf("a plan that does not say: exit %d, %s", exit, said)
 	}
-	for what, change := range map[string]func(c *graphcloak.PlannedCommunities){
-		"none":              func(c *graphcloak.PlannedCommunities) { c.Count = 0 },
-		"more than nodes":   func(c *graphcloak.PlannedCommunities) { c.Count = 5 },
-		"neither way":       func(c *graphcloak.PlannedCommunities) { c.Property = "" },
-		"both ways":         func(c *graphcloak.PlannedCommunities) { c.Detection = &graphcloak.Detection{Method: "leiden"} },
-		"a hidden property": func(c *graphcloak.PlannedCommunities) { c.Property = "other" },
-		"no such method": func(c *graphcloak.PlannedCommunities) {
-			c.Property, c.Detection = "", &graphcloak.Detection{Method: "x"}
+	for what, change := range map[string]func(c *plan.PlannedCommunities){
+		"none":              func(c *plan.PlannedCommunities) { c.Count = 0 },
+		"more than nodes":   func(c *plan.PlannedCommunities) { c.Count = 5 },
+		"neither way":       func(c *plan.PlannedCommunities) { c.Property = "" },
+		"both ways":         func(c *plan.PlannedCommunities) { c.Detection = &plan.Detection{Method: "leiden"} },
+		"a hidden property": func(c *plan.PlannedCommunities) { c.Property = "other" },
+		"no such method": func(c *plan.PlannedCommunities) {
+			c.Property, c.Detection = "", &plan.Detection{Method: "x"}
 		},
-		"a negative setting": func(c *graphcloak.PlannedCommunities) {
-			c.Property, c.Detection = "", &graphcloak.Detection{Method: "leiden", Gamma: -1}
+		"a negative setting": func(c *plan.PlannedCommunities) {
+			c.Property, c.Detection = "", &plan.Detection{Method: "leiden", Gamma: -1}
 		},
 	} {
 		if exit, said := planned(func(p *graphcloak.Plan) { change(p.Communities) }); exit != exitValidation {
@@ -115,8 +116,8 @@ func TestPlanWithoutCommunities(t *testing.T) {
 
 // TestSeedsOfDetections: seeds that differ in their last digit are told apart, and written out.
 func TestSeedsOfDetections(t *testing.T) {
-	ours, other := graphcloak.Detection{Method: "leiden", RandomSeed: 1<<53 + 1},
-		graphcloak.Detection{Method: "leiden", RandomSeed: 1 << 53}
+	ours, other := plan.Detection{Method: "leiden", RandomSeed: 1<<53 + 1},
+		plan.Detection{Method: "leiden", RandomSeed: 1 << 53}
 	if text := detectionText(&ours, &other); text != "detected by leiden, seed = 9007199254740993" {
 		t.Error(text)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // found is findable for a command whose settings say what was read.
@@ -31,7 +32,7 @@ func (a *app) findable(err error, set graphcloak.Settings, signal graphcloak.Sig
 	if f, told := errors.AsType[*failure](err); told && f.suggestion != "" {
 		return err
 	}
-	if errors.Is(err, graphcloak.ErrZeroSignal) {
+	if errors.Is(err, run.ErrZeroSignal) {
 		return a.findableSources(err, signal)
 	}
 	e, ok := errors.AsType[*privacy.ReadingsError](err)
@@ -65,10 +66,10 @@ func (a *app) findableSources(err error, signal graphcloak.Signal) error {
 
 // explain adds to an error of a scope without a cap what limits it.
 func explain(job graphcloak.Job, err error) error {
-	if !errors.Is(err, graphcloak.ErrNoCap) {
+	if !errors.Is(err, run.ErrNoCap) {
 		return err
 	}
-	return fail(exitBudget, "%w", err).hint("%s", limitFirst(graphcloak.Scope(job.Signal)))
+	return fail(exitBudget, "%w", err).hint("%s", limitFirst(run.Scope(job.Signal)))
 }
 
 // limitFirst is the command that gives a scope its cap.

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newRecoverCommand(app *app) *cobra.Command {
@@ -88,7 +89,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err := job.CheckSignal(); err != nil {
 		return err
 	}
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
+	if job.RunID, err = run.NewRunID(); err != nil {
 		return err
 	}
 	m, err := a.load(ctx, s, job)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newReleaseCommand(app *app) *cobra.Command {
@@ -59,7 +59,7 @@ func newReleaseCommand(app *app) *cobra.Command {
 
 // release makes one release, from the store's signal or from what sensors sent.
 func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors, fresh bool) error {
-	job, values, err := a.releaseJob(p, sensors)
+	job, err := a.releaseJob(p, sensors)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	identity, err := jobIdentity(job, a.config, []any{digest, values})
+	identity, err := jobIdentity(job, a.config, []any{digest, job.Signal.Sent})
 	if err != nil {
 		return err
 	}
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{graphcloak.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
 	if !job.Signal.Cloaked { // what sensors sent is drawn already
@@ -101,21 +101,23 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		}
 	}
 	if a.config.Write.DryRun {
-		if err := m.CheckRelease(ctx, p, job); err != nil {
+		if err := m.Check(ctx, p, job); err != nil {
 			return explain(job, a.findable(err, p.Model, job.Signal))
 		}
-		if err := a.noteNewScope(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err != nil {
+		if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 			return err
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
 	again := ""
 	if job.Signal.Cloaked { // the same values cost nothing again
-		again = values[0].ReleaseID
+		again = job.Signal.Sent[0].ReleaseID
 	}
-	a.journal(ctx, s, &job, outputSize(m.Graph), identity, true)
+	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+		return err
+	}
 	a.announceFirst(ctx, s, &job, again)
-	r, err := m.Pay(ctx, p, values, job)
+	r, err := m.Release(ctx, p, job)
 	if err != nil {
 		return a.findable(a.unspent(job.RunID, explain(job, err)), p.Model, job.Signal)
 	}
@@ -123,7 +125,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 }
 
 // releaseJob reads what the command was given, before a store is opened.
-func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, []privacy.SensorValue, error) {
+func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, error) {
 	job := graphcloak.Job{
 		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{
@@ -132,29 +134,28 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 		},
 	}
 	if err := p.CheckSignal(job.Signal); err != nil {
-		return job, nil, err
+		return job, err
 	}
 	var err error
-	if job.RunID, err = graphcloak.NewRunID(); err != nil {
-		return job, nil, err
+	if job.RunID, err = run.NewRunID(); err != nil {
+		return job, err
 	}
 	if sensors.path == "" {
 		if sensors.releaseID != "" {
-			return job, nil, fail(exitUsage, "--release-id chooses among what sensors sent").hint("give --from-sensors FILE")
+			return job, fail(exitUsage, "--release-id chooses among what sensors sent").hint("give --from-sensors FILE")
 		}
 		job.Noise, err = a.noise(p.Randomness)
-		return job, nil, err
+		return job, err
 	}
 	if !job.Signal.IsZero() {
-		return job, nil, fail(exitUsage, "values come from sensors or from a property, not from both").
+		return job, fail(exitUsage, "values come from sensors or from a property, not from both").
 			hint("leave --source-property and --measurement-property out")
 	}
 	job.Signal.Cloaked = true
-	values, err := sensors.read(a)
-	if err == nil {
-		_, err = p.FromSensors(values)
+	if job.Signal.Sent, err = sensors.read(a); err == nil {
+		_, err = p.FromSensors(job.Signal.Sent)
 	}
-	return job, values, asRefusal(err)
+	return job, asRefusal(err)
 }
 
 // finishRelease writes a release, prints it, and forgets what was kept of it.
@@ -168,7 +169,7 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 	if err := a.showRelease(r); err != nil {
 		return a.paidFor(job.RunID, err)
 	}
-	if err := a.forget(job.RunID); err != nil {
+	if err := a.forget(); err != nil {
 		a.warn("the staged release could not be removed: %v", err)
 	}
 	if job.Write.Enabled {
@@ -176,7 +177,7 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 	}
 	if path := a.outputPath(); path != "" && a.tty.err {
 		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan().Epsilon, r.Plan().Delta, graphcloak.Scope(job.Signal), path)
+			r.Plan().Epsilon, r.Plan().Delta, run.Scope(job.Signal), path)
 	}
 	return nil
 }

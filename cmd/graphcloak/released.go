@@ -10,8 +10,10 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // secret is a property whose values were released with noise, from whatever nodes.
@@ -61,7 +63,7 @@ func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) 
 		for _, e := range entries {
 			switch e.Kind {
 			case privacy.KindSpent:
-				if property, ok := graphcloak.PropertyOf(e.Charge.Scope); ok {
+				if property, ok := run.PropertyOf(e.Charge.Scope); ok {
 					paid = append(paid, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
 				}
 			case privacy.KindVoid:
@@ -99,7 +101,7 @@ func checkNotReleased(ctx context.Context, s graphStore, job graphcloak.Job, mor
 		job.Signal = graphcloak.Signal{SourceProperty: k.property}
 		err := job.CheckSignal()
 		if err == nil && slices.Contains(more, k.property) {
-			err = fmt.Errorf("%w: %q holds no private values", graphcloak.ErrSignalPublic, k.property)
+			err = fmt.Errorf("%w: %q holds no private values", plan.ErrSignalPublic, k.property)
 		}
 		if err != nil {
 			f := fail(exitUsage, "%w; it is what run %s released", err, k.runID)

@@ -8,23 +8,22 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // notOverNewer refuses to complete a run over the values of one that was started
 // later and is finished.
-func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Model, kept *staged, runID string) error {
+func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Model, kept *run.Kept, runID string) error {
 	if !kept.Write.Enabled || a.config.Output.Force {
 		return nil
 	}
@@ -71,10 +70,10 @@ func startTime(r connector.Run) time.Time {
 // resume completes a run from what is kept of it.
 func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)
-	if errors.Is(err, disk.ErrLocked) {
+	if errors.Is(err, run.ErrUnderWay) {
 		return underWay(runID)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, run.ErrNotKept) {
 		here, err := resumable(ctx, s)
 		if err != nil {
 			return err
@@ -95,15 +94,20 @@ func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
 }
 
 // completeKept completes a run whose lock is held.
-func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runID string) error {
-	if err := kept.mustBeOn(ctx, s, runID); err != nil {
+func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, runID string) error {
+	if err := mustBeOn(ctx, kept, s, runID); err != nil {
 		return err
 	}
-	a.renewRecovery(kept)
-	job, err := a.keptJob(kept, runID)
+	c, err := readCaller(kept)
 	if err != nil {
 		return err
 	}
+	a.renewRecovery(&c)
+	job, err := a.keptJob(kept, c, runID)
+	if err != nil {
+		return err
+	}
+	job.Keep = a.heldRun().Keep
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return a.outdated(err, runID)
@@ -111,11 +115,9 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
 		return err
 	}
-	r := kept.Release
-	if r == nil {
-		if r, err = a.redeem(ctx, m, kept, job); err != nil {
-			return a.outdated(err, runID)
-		}
+	r, err := a.redeem(ctx, m, kept, job)
+	if err != nil {
+		return a.outdated(err, runID)
 	}
 	if kept.ReleaseOnly {
 		return a.finishRelease(ctx, m, r, job)
@@ -129,59 +131,54 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *staged, runI
 	rep, err := m.Complete(ctx, r, job)
 	took := time.Since(start)
 	a.keepShownCurve(ctx, rep)
-	err = a.chronicle(ctx, s, job, cmp.Or(kept.Mode, "write"), took, rep, a.outdated(err, runID))
+	err = a.chronicle(ctx, s, job, cmp.Or(c.Mode, "write"), took, rep, a.outdated(err, runID))
 	return a.conclude(ctx, s, job, rep, err)
 }
 
 // keptJob is the job of a run that is gone on with. Its queries are agreed to where the
 // settings hold them.
-func (a *app) keptJob(kept *staged, runID string) (graphcloak.Job, error) {
-	a.agreeQueries(kept.model())
-	options, err := recoverOptions(kept.Recovery)
-	set := chosen(*kept.model(), kept.Recovery, kept.Community)
+func (a *app) keptJob(kept *run.Kept, c caller, runID string) (graphcloak.Job, error) {
+	a.agreeQueries(kept.Settings())
+	options, err := recoverOptions(c.Recovery)
+	set := chosen(*kept.Settings(), c.Recovery, c.Community)
 	set.Communities.Caption = a.config.Report.Caption
 	return graphcloak.Job{
 		Settings: set, Signal: kept.Signal, Recover: options, Write: kept.Write,
-		RunID: runID, Version: readBuild().Version, Configuration: kept.Configuration,
+		RunID: runID, Version: readBuild().Version, Configuration: c.Configuration,
 	}, err
 }
 
 // renewRecovery takes how to recover from the command line where it says so: recovery
 // costs nothing, and what stopped it may be an option.
-func (a *app) renewRecovery(kept *staged) {
+func (a *app) renewRecovery(c *caller) {
 	groups := []config.Group{config.GroupRecovery, config.GroupCommunity}
 	if a.settled(groups...) == "" {
 		return
 	}
-	kept.Recovery, kept.Community = a.config.Recovery, a.config.Community
+	c.Recovery, c.Community = a.config.Recovery, a.config.Community
 	chosen := configuration(a.config)
 	for _, s := range config.Settings() {
 		if !slices.Contains(groups, s.Group) {
 			continue
 		}
-		delete(kept.Configuration, s.Key)
-		if v, ok := chosen[s.Key]; ok && kept.Configuration != nil {
-			kept.Configuration[s.Key] = v
+		delete(c.Configuration, s.Key)
+		if v, ok := chosen[s.Key]; ok && c.Configuration != nil {
+			c.Configuration[s.Key] = v
 		}
 	}
 }
 
 // redeem makes the release of an attempt, if it was paid for.
-func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job graphcloak.Job) (r *graphcloak.Release, err error) {
-	at := kept.Attempt
-	if at.Release == nil {
+func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *run.Kept, job graphcloak.Job) (r *graphcloak.Release, err error) {
+	if at := kept.Attempt; at != nil && at.Release == nil {
 		if job.Noise, err = a.noise(at.Plan.Randomness); err != nil {
 			return nil, err
 		}
 	}
-	job.Stage = func(r *graphcloak.Release) error {
-		kept.Attempt, kept.Release = nil, r
-		return writeStaged(job.RunID, kept)
-	}
-	r, err = m.Redeem(ctx, at, job)
+	r, err = m.Redeem(ctx, kept, job)
 	switch {
-	case errors.Is(err, graphcloak.ErrUnpaid):
-		if err := a.forget(job.RunID); err != nil {
+	case errors.Is(err, run.ErrUnpaid):
+		if err := a.forget(); err != nil {
 			return nil, err
 		}
 		return nil, fail(exitNotFound, "nothing was spent for run %s, and nothing was released: it is forgotten", job.RunID).
@@ -195,43 +192,44 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *staged, job
 
 // outdated explains a run that cannot be completed since its graph is another.
 func (a *app) outdated(err error, runID string) error {
-	if !errors.Is(err, graphcloak.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
+	if !errors.Is(err, plan.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return fail(exitCode(errors.Join(graphcloak.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
+	return fail(exitCode(errors.Join(plan.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
 		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
 			runID).about("run", runID)
 }
 
-// lockAndRead locks a run and then reads what is kept of it, which its last holder may
-// have changed. It returns [disk.ErrLocked] where another process holds the lock and
-// [fs.ErrNotExist] where nothing is kept; in both cases it holds no lock.
-func (a *app) lockAndRead(runID string) (*staged, error) {
-	if path, err := stagedPath(runID); err != nil {
-		return nil, err
-	} else if _, err := os.Stat(path); err != nil {
+// lockAndRead holds a run and reads what is kept of it. It returns [run.ErrUnderWay] where another process is at it and
+// [run.ErrNotKept] where nothing is kept; in both cases it holds no run.
+func (a *app) lockAndRead(runID string) (*run.Kept, error) {
+	f, err := stateFolder()
+	if err != nil {
 		return nil, err
 	}
-	if err := a.lockRun(runID); errors.Is(err, disk.ErrLocked) {
-		return nil, err
-	} else if err != nil {
-		return nil, stateError(err)
+	held, kept, err := f.Resume(runID)
+	if held != nil {
+		a.hold(held)
 	}
-	kept, err := readStaged(runID)
-	if errors.Is(err, fs.ErrNotExist) { // it has ended meanwhile
-		return nil, errors.Join(err, a.forget(runID))
+	switch {
+	case err == nil || errors.Is(err, run.ErrUnderWay) || errors.Is(err, run.ErrNotKept):
+		return kept, err
+	case errors.Is(err, run.ErrBadRunID):
+		return nil, fail(exitUsage, "%w", err).hint("a run prints its id as runId")
+	case held != nil:
+		return nil, unreadable(runID, err)
 	}
-	return kept, err
+	return nil, stateError(err)
 }
 
 // patience is how long a run is asked for that another process may only be looking at.
 const patience = time.Second
 
 // takePatiently is take for a user who named the run.
-func (a *app) takePatiently(ctx context.Context, runID string) (*staged, error) {
+func (a *app) takePatiently(ctx context.Context, runID string) (*run.Kept, error) {
 	for end := time.Now().Add(patience); ; {
 		kept, err := a.lockAndRead(runID)
-		if !errors.Is(err, disk.ErrLocked) || time.Now().After(end) || ctx.Err() != nil {
+		if !errors.Is(err, run.ErrUnderWay) || time.Now().After(end) || ctx.Err() != nil {
 			return kept, err
 		}
 		time.Sleep(patience / 50)
@@ -240,16 +238,20 @@ func (a *app) takePatiently(ctx context.Context, runID string) (*staged, error) 
 
 // resumable lists the runs on a store that were interrupted and are kept here.
 func resumable(ctx context.Context, s graphStore) (here []string, err error) {
-	ids, err := stagedRuns()
-	if err != nil || len(ids) == 0 {
+	f, err := stateFolder()
+	if err != nil {
+		return nil, err
+	}
+	ids, err := f.Runs()
+	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		kept, err := readStaged(id)
-		if err != nil || conditionOf(id) != stopped {
+		kept, err := f.Read(id)
+		if err != nil || conditionOf(id) != run.Stopped {
 			continue
 		}
-		on, err := kept.isOn(ctx, s)
+		on, err := kept.IsOn(ctx, s.Name(), s.Ledger())
 		if err != nil {
 			return nil, err
 		}
@@ -285,14 +287,14 @@ func (a *app) resolveInterrupted(ctx context.Context, s graphStore, e interrupti
 // meet settles a run that is kept here, where it is of the same data.
 func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string) (done bool, err error) {
 	kept, err := a.lockAndRead(id)
-	if errors.Is(err, disk.ErrLocked) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, run.ErrUnderWay) || errors.Is(err, run.ErrNotKept) {
 		return false, nil // its process goes on with it, or has ended it
 	}
 	if err != nil {
 		return false, a.refuseUnreadable(ctx, s, e, id, err)
 	}
-	here, err := kept.isOn(ctx, s)
-	if err != nil || !here || graphcloak.Scope(kept.Signal) != e.scope {
+	here, err := kept.IsOn(ctx, s.Name(), s.Ledger())
+	if err != nil || !here || run.Scope(kept.Signal) != e.scope {
 		return false, errors.Join(err, a.drop())
 	}
 	if e.dry {
@@ -323,11 +325,11 @@ func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption
 		about("run", id), a.drop())
 }
 
-func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept *staged, id string) (done bool, err error) {
-	paid, err := kept.paid(ctx, s.Ledger())
+func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept *run.Kept, id string) (done bool, err error) {
+	paid, err := kept.Paid(ctx, s.Ledger())
 	switch {
 	case errors.Is(err, privacy.ErrReplay): // it was given up elsewhere
-		return false, a.forget(id)
+		return false, a.forget()
 	case err != nil:
 		return false, err
 	case !paid:
@@ -335,14 +337,14 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 			return false, err
 		}
 		a.note("Note: run %s was interrupted before anything was spent; it is forgotten", id)
-		return false, a.forget(id)
-	case e.graph != (privacy.Digest{}) && kept.graph() != e.graph:
+		return false, a.forget()
+	case e.graph != (privacy.Digest{}) && kept.Plan().GraphDigest != e.graph:
 		a.note("Note: run %s of the same data on another graph, or on this one before it changed, is paid for and unfinished: "+
 			"--resume %[1]s completes it where its graph is there, --undo %[1]s gives it up", id)
 		return false, a.drop()
 	case e.fresh:
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		return false, a.giveUp(ctx, s, e.scope, kept.releaseID(), id)
+		return false, a.giveUp(ctx, s, e.scope, kept.ReleaseID(), id)
 	case kept.Identity == e.identity:
 		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
 		return true, a.completeKept(ctx, s, kept, id)
@@ -365,7 +367,7 @@ func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id str
 	if err := a.chronicleUndone(ctx, s, id); err != nil {
 		return err
 	}
-	return a.forget(id)
+	return a.forget()
 }
 
 // markVoid marks a release in the ledger that was paid for and will never be written.
@@ -403,7 +405,7 @@ func unwritten(entries []privacy.Entry) (open []privacy.Entry) {
 // and of which nothing is kept here; one that this command makes again is no such release.
 func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
 	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-	open = slices.DeleteFunc(open, func(e privacy.Entry) bool { return e.ReleaseID == again || conditionOf(e.ReleaseID) != unknown })
+	open = slices.DeleteFunc(open, func(e privacy.Entry) bool { return e.ReleaseID == again || conditionOf(e.ReleaseID) != run.Unknown })
 	if err != nil || len(open) == 0 {
 		return err
 	}
@@ -424,9 +426,9 @@ func fewRuns(paid []privacy.Entry) string {
 func explainBlockingRun(e *connector.UnfinishedError, err error) error {
 	f := fail(exitConflict, "%w", err).about("run", e.RunID)
 	switch conditionOf(e.RunID) {
-	case running:
+	case run.Running:
 		return f.hint("it is under way: wait for its end; nothing was spent by this command")
-	case stopped:
+	case run.Stopped:
 		return f.hint("`graphcloak run --resume %s` completes it, `--undo %[1]s` gives it up; nothing was spent by this command", e.RunID)
 	}
 	return f.hint("it was started by another user or on another machine: let it end or resume it there, or give it up with "+

@@ -5,12 +5,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestResumeRelease: a release that was paid for and never written is completed
@@ -21,21 +23,23 @@ func TestResumeRelease(t *testing.T) {
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
-	r, err := m.Release(ctx, p, job.Signal, graphcloak.Spend{ReleaseID: job.RunID, Attempt: "first"})
+	r, err := m.Release(ctx, p, graphcloak.Job{Signal: job.Signal, RunID: job.RunID, Attempt: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := staged{
-		Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Recovery: a.config.Recovery,
-		Community: a.config.Community,
+	c, err := a.callerOf(job)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := writeStaged(job.RunID, &kept); err != nil {
+	lockRun(t, a, job.RunID)
+	kept := &run.Kept{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Caller: c}
+	if err := errors.Join(a.heldRun().Keep(kept), a.drop()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.resume(ctx, s, job.RunID); err != nil {
 		t.Fatal(err)
 	}
-	if conditionOf(job.RunID) != unknown {
+	if conditionOf(job.RunID) != run.Unknown {
 		t.Error("the kept release is still there")
 	}
 	written, err := s.Signal(ctx, m.Graph, "gcPrivateHeat")
@@ -47,7 +51,7 @@ func TestResumeRelease(t *testing.T) {
 			t.Errorf("node %d has %v, want %v", k, written[k], y)
 		}
 	}
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), r)
+	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +88,7 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := staged{Store: first.Name(), Ledger: ledger}
+	kept := run.Kept{Store: first.Name(), Ledger: ledger}
 	if err := first.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +96,8 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"moved": true, "other": false} {
-		if here, err := kept.isOn(ctx, openAt(name)); here != want || err != nil {
+		s := openAt(name)
+		if here, err := kept.IsOn(ctx, s.Name(), s.Ledger()); here != want || err != nil {
 			t.Errorf("on %s: %v, %v, want %v", name, here, err, want)
 		}
 	}

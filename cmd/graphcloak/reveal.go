@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newRevealCommand(app *app) *cobra.Command {
@@ -66,7 +67,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), &r)
+	entries, err := run.Payment(ctx, s.Ledger(), &r)
 	if err != nil {
 		return err
 	}

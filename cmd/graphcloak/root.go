@@ -78,7 +78,7 @@ const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
 const grace = 700 * time.Millisecond
 
 // run is the whole command: it returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp(args, stdin, stdout, stderr)
 	return app.execute(ctx, newRootCommand(app))
 }

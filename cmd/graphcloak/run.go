@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,10 +14,10 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -122,7 +121,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	}
 	job.DryRun = a.config.Write.DryRun
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{graphcloak.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
 		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
@@ -142,8 +141,10 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
-	a.journal(ctx, s, &job, outputSize(m.Graph), identity, false)
-	if least, most, err := study.RunTime(m, job); err == nil { // without it less is told
+	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+		return err
+	}
+	if least, most, err := study.RunTime(m.Model, job); err == nil { // without it less is told
 		a.expectTime(least, most)
 	}
 	a.noteRange(m, job)
@@ -159,7 +160,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(job, err))
 		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}
-	if err := a.noteNewScope(ctx, s.Ledger(), graphcloak.Scope(job.Signal)); err != nil {
+	if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 		return err
 	}
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
@@ -173,7 +174,7 @@ func (a *app) unspent(runID string, err error) error {
 	if a.unfinishedRun() != runID { // another process may be at a run with the id that a scheduler gave
 		return err
 	}
-	if left := a.forget(runID); left != nil {
+	if left := a.forget(); left != nil {
 		return errors.Join(err, left)
 	}
 	a.hasNotPaid()
@@ -185,7 +186,7 @@ func (a *app) paidFor(runID string, err error) error {
 	if runID == "" || a.unfinishedRun() != runID {
 		return err
 	}
-	return &graphcloak.UnfinishedError{RunID: runID, Spent: graphcloak.IsSpent, Err: err}
+	return &graphcloak.UnfinishedError{RunID: runID, Spent: run.IsSpent, Err: err}
 }
 
 // conclude prints the report of a run and forgets what was staged for it. An
@@ -217,7 +218,7 @@ func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, re
 		return a.paidFor(job.RunID, err)
 	}
 	if job.RunID != "" {
-		if err := a.forget(job.RunID); err != nil {
+		if err := a.forget(); err != nil {
 			a.warn("the staged release could not be removed: %v", err)
 		}
 	}
@@ -266,16 +267,16 @@ func (a *app) notices(s graphStore) {
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)
-	if errors.Is(err, disk.ErrLocked) {
+	if errors.Is(err, run.ErrUnderWay) {
 		return fail(exitConflict, "run %s is under way", runID).hint("stop its process first").about("run", runID)
 	}
 	defer a.drop() // what was not undone is as it was
 	unreadable := err
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, run.ErrNotKept):
 		unreadable = nil
 	case err == nil:
-		if err := kept.mustBeOn(ctx, s, runID); err != nil {
+		if err := mustBeOn(ctx, kept, s, runID); err != nil {
 			return err
 		}
 	}
@@ -292,14 +293,15 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 		return err
 	}
 	if unreadable != nil && !known && !voided {
-		path, _ := stagedPath(runID)
+		f, _ := stateFolder()
+		path, _ := f.Path(runID)
 		return fail(exitConflict, "this store does not know run %s, and %w", runID, unreadable).
 			hint("name its store by --from or --uri; if it is gone, delete %s", path).about("run", runID)
 	}
 	if err := a.chronicleUndone(ctx, s, runID); err != nil {
 		return err
 	}
-	if err := a.forget(runID); err != nil {
+	if err := a.forget(); err != nil {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
@@ -311,9 +313,9 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // voidRun marks the release of a run as one that will never be written, where it was
 // paid for: as it is kept here, or as the store's record or, last, its ledger names it.
 // It reports whether it found the release.
-func (a *app) voidRun(ctx context.Context, s graphStore, kept *staged, runID string) (found bool, err error) {
+func (a *app) voidRun(ctx context.Context, s graphStore, kept *run.Kept, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, markVoid(ctx, s, graphcloak.Scope(kept.Signal), kept.releaseID())
+		return true, markVoid(ctx, s, run.Scope(kept.Signal), kept.ReleaseID())
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {

@@ -158,7 +158,7 @@ const shortRunID = 13
 // shortID is the beginning of a run's id, where that names it alone. An id that the program
 // cannot have written is shown as it is.
 func shortID(id string, among []jobs.Run) string {
-	if _, err := stagedPath(id); err != nil || len(id) <= shortRunID {
+	if !isRunID(id) || len(id) <= shortRunID {
 		return id
 	}
 	short := id[:shortRunID]

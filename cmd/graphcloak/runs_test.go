@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestGivenUpInHistory: a run that stands in the history as paid for and unfinished ends
@@ -22,7 +23,7 @@ func TestGivenUpInHistory(t *testing.T) {
 		a, s, job := prepared(t, "--mode", "stats")
 		job.RunID = id
 		if err := putRun(t.Context(), s,
-			runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: graphcloak.IsSpent, Err: errDied}), 0); err != nil {
+			runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: run.IsSpent, Err: errDied}), 0); err != nil {
 			t.Fatal(err)
 		}
 		if how == "--undo" {

@@ -84,11 +84,7 @@ func TestUnfinishedRunsSayWhatToDo(t *testing.T) {
 		}
 	}
 	message("it was interrupted: `graphcloak run --resume " + id + "`")
-	path, err := stagedPath(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := disk.Lock(siblingPath(path, lockFile))
+	lock, err := disk.Lock(strings.TrimSuffix(stagedPath(t, id), ".json") + ".lock")
 	if err != nil {
 		t.Fatal(err)
 	}

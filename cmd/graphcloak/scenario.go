@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -51,11 +52,11 @@ type scenarioTable struct {
 
 // choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
 // them, or those of a file beside the model.
-func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario, error) {
+func (e *evaluation) choose(planned []plan.Alternative) ([]study.Scenario, error) {
 	name := e.options.Scenario
 	list := study.Scenarios()
 	if _, known := study.FindScenario(name); !known && name != allScenarios &&
-		!slices.ContainsFunc(planned, func(x graphcloak.Alternative) bool { return x.Name == name }) {
+		!slices.ContainsFunc(planned, func(x plan.Alternative) bool { return x.Name == name }) {
 		if _, err := os.Stat(name); err != nil {
 			return nil, errScenario(name, planned)
 		}
@@ -80,10 +81,10 @@ func (e *evaluation) choose(planned []graphcloak.Alternative) ([]study.Scenario,
 }
 
 // named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x graphcloak.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
+func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // errScenario refuses what is no name and no file.
-func errScenario(name string, planned []graphcloak.Alternative) error {
+func errScenario(name string, planned []plan.Alternative) error {
 	var own []string
 	for _, x := range planned {
 		own = append(own, x.Name)
@@ -106,7 +107,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	for k, s := range list {
 		a.partOf(k+1, len(list), "scenario", s.Name)
 		o.Scenario = s.Name
-		e, err := study.Evaluate(ctx, m, p, o)
+		e, err := study.Evaluate(ctx, m.Model, p, o)
 		if err != nil {
 			return err
 		}

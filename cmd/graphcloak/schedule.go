@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // scheduled is what a command tells about itself when it ends, however it does: a file of
@@ -194,13 +195,13 @@ func (a *app) endStatus(exit int) string {
 }
 
 // scopeOf returns the budget scope of the signal that the settings name.
-func scopeOf(c *config.Config) string { return graphcloak.Scope(signalOf(c)) }
+func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with
 // that id which was paid for and interrupted here is resumed.
 func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
-	c, scope := a.config.Schedule, graphcloak.Scope(job.Signal)
+	c, scope := a.config.Schedule, run.Scope(job.Signal)
 	if c.ReleaseID != "" {
 		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
 			return done, err
@@ -227,7 +228,7 @@ func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job
 	last := lastFinished(entries, after)
 	if last == nil {
 		id := lastUnfinished(entries, after)
-		if id == "" || conditionOf(id) == stopped {
+		if id == "" || conditionOf(id) == run.Stopped {
 			return false, nil
 		}
 		return true, paidElsewhere(id)
@@ -363,7 +364,7 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	case kind(privacy.KindVoid):
 		return true, fail(exitConflict, "release %s was given up; what it spent stays spent", id).
 			hint("another release needs an id of its own").about("run", id)
-	case conditionOf(id) != stopped:
+	case conditionOf(id) != run.Stopped:
 		return true, paidElsewhere(id)
 	}
 	if a.config.Write.DryRun {
@@ -380,7 +381,7 @@ func (a *app) newRunID() (string, error) {
 	if id := a.config.Schedule.ReleaseID; id != "" {
 		return id, nil
 	}
-	return graphcloak.NewRunID()
+	return run.NewRunID()
 }
 
 // skip says that there is nothing to do, which is no failure, and what the run answered

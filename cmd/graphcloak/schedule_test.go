@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // listener is a monitor that notes what it is told.
@@ -47,7 +47,7 @@ func nightly(ctx context.Context, l *listener, args ...string) (exit int, output
 		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
 		"--mode", "stats", "--ping-url", l.URL + "/token",
 	}, args...)
-	exit = run(ctx, args, strings.NewReader(""), &out, &out)
+	exit = execute(ctx, args, strings.NewReader(""), &out, &out)
 	return exit, out.String()
 }
 
@@ -157,8 +157,7 @@ func TestNamedRelease(t *testing.T) {
 		}, exit: exitConflict, want: "spent void"},
 		{name: "lost", die: func() string {
 			runID := interrupted(t, unstaged, named...)
-			path, err := stagedPath(runID)
-			if err = errors.Join(err, os.Remove(path)); err != nil {
+			if err := os.Remove(stagedPath(t, runID)); err != nil {
 				t.Fatal(err)
 			}
 			return runID
@@ -193,17 +192,19 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first.journal(t.Context(), s, &job, outputSize(m.Graph), "another command", false)
-	begin := job.Begin
-	job.Begin = func(at *graphcloak.Attempt) error {
-		if err := begin(at); err != nil {
+	if err := first.journal(&job, outputSize(m.Graph), "another command"); err != nil {
+		t.Fatal(err)
+	}
+	keep := job.Keep
+	job.Keep = func(k *run.Kept) error {
+		if err := keep(k); err != nil || k.Attempt == nil {
 			return err
 		}
 		_, _, err := again(t, false, "--release-id", "nightly")
 		if exitCode(err) != exitTransient || !strings.Contains(err.Error(), "under way") {
 			t.Errorf("the second: %v", err)
 		}
-		if _, err := readStaged("nightly"); err != nil || conditionOf("nightly") != running {
+		if f, err := stateFolder(); err != nil || f.State("nightly") != run.Running {
 			t.Errorf("what is kept of the first: %v", err)
 		}
 		return nil
@@ -344,7 +345,7 @@ func TestNamedDryRun(t *testing.T) {
 	}
 	after, err := os.ReadFile(nodes)
 	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) ||
-		conditionOf(id) != stopped {
+		conditionOf(id) != run.Stopped {
 		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
 	}
 }

@@ -49,7 +49,7 @@ func secretKit(t *testing.T) {
 func told(t *testing.T, stdin string, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	code := run(t.Context(), args, strings.NewReader(stdin), &out, &out)
+	code := execute(t.Context(), args, strings.NewReader(stdin), &out, &out)
 	for _, dir := range []string{".", os.Getenv("XDG_STATE_HOME")} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, ".csv") {

@@ -11,8 +11,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"golang.org/x/term"
+
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
 // maxSecret bounds what is read as a password, in bytes.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/builtin"
@@ -14,11 +13,13 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/paper"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/inspect"
 )
@@ -53,7 +54,7 @@ func sentinels() []sentinel {
 		{privacy.ErrOverBudget, exitBudget, "nothing was released, and no waiting helps: use a smaller --epsilon, or let its owner " +
 			"raise the cap by `graphcloak budget set`"},
 		{privacy.ErrExhausted, exitBudget, "nothing was released; the data have given what they may"},
-		{graphcloak.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, " +
+		{run.ErrNoCap, exitBudget, "limit it first: `graphcloak budget set --create --budget-scope NAME --epsilon E --delta D`, " +
 			"with the NAME above and the same --from or --uri"},
 		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak " +
 			"budget reconcile` books what was spent since and lets it go on; with --other-data where other data are in its place"},
@@ -64,35 +65,35 @@ func sentinels() []sentinel {
 		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use --calibration analytic, or a smaller --epsilon"},
-		{graphcloak.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and " +
+		{plan.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and " +
 			"a range of --tau out"},
-		{graphcloak.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
-		{graphcloak.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
-		{graphcloak.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
+		{plan.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
+		{plan.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
+		{plan.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},
 		{privacy.ErrImprecise, exitValidation, "use a smaller --tau, or --kernel-method eigen"},
-		{graphcloak.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
-		{graphcloak.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
-		{graphcloak.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
-		{graphcloak.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
+		{plan.ErrMemory, exitMemory, "use fewer nodes, --kernel-method chebyshev, or --sudo to try all the same"},
+		{plan.ErrGraphChanged, exitConflict, "plan again for the graph as it is, with `graphcloak plan -o FILE`"},
+		{plan.ErrPlan, exitConflict, "make the plan again, for the graph as it is, with `graphcloak plan -o FILE`"},
+		{plan.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
 			"with --node-query or --relationship-query"},
-		{graphcloak.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
+		{run.ErrKey, exitUsage, "give --key and --deployment with --randomness escrow, and neither without"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
-		{graphcloak.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
+		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "scopes go together where their releases have one guarantee, and each in one common scope"},
 		{study.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
-		{graphcloak.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
+		{plan.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
 			"and answer, --isolated allow goes on and does not protect a source there"},
-		{graphcloak.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
-		{graphcloak.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
-		{graphcloak.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
+		{plan.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
+		{plan.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
+		{plan.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
 			"leave it out"},
-		{graphcloak.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it " +
+		{run.ErrZeroSignal, exitValidation, "check --source-property and the selection; --allow-zero-signal releases it " +
 			"all the same"},
-		{graphcloak.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with " +
+		{run.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property and with " +
 			"--kernel-method eigen or chebyshev"},
-		{graphcloak.ErrBadSignal, exitValidation, "fix the values, or name another property"},
+		{run.ErrBadSignal, exitValidation, "fix the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole " +
 			"budget as spent"},
 		{disk.ErrRefused, exitValidation, "name a regular file; a password can come through --password-stdin"},

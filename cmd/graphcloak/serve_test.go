@@ -72,7 +72,7 @@ func hall(t *testing.T, jobs string) (dir, settings string) {
 func obey(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var said voice
-	code := run(t.Context(), args, strings.NewReader(""), &said, &said)
+	code := execute(t.Context(), args, strings.NewReader(""), &said, &said)
 	return code, said.String()
 }
 
@@ -288,7 +288,7 @@ func TestServeOverTLS(t *testing.T) {
 	defer stop()
 	said, done := &voice{}, make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{
+		done <- execute(ctx, []string{
 			"serve", "--from", "folder:" + graph, "--config", settings, "--token-file", token, "--listen", "127.0.0.1:0",
 			"--tls-certificate", filepath.Join(dir, "cert.pem"), "--tls-key", filepath.Join(dir, "key.pem"),
 		}, strings.NewReader(""), io.Discard, said)

@@ -54,7 +54,7 @@ func (a *app) spentNothing() string {
 func (a *app) endsUnpaid() bool {
 	a.holding.Lock()
 	defer a.holding.Unlock()
-	a.unpaid = a.held == "" && !a.paying
+	a.unpaid = a.held == nil && !a.paying
 	return a.unpaid
 }
 

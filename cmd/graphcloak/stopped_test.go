@@ -12,13 +12,14 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // TestStoppedSaysWhatWasSpent: anyone who stops a command that spends is told whether it did, and
 // how to go on where it did.
 func TestStoppedSaysWhatWasSpent(t *testing.T) {
-	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.Canceled}
-	late := &graphcloak.UnfinishedError{RunID: "r1", Spent: graphcloak.IsSpent, Err: context.DeadlineExceeded}
+	paid := &graphcloak.UnfinishedError{RunID: "r1", Spent: run.IsSpent, Err: context.Canceled}
+	late := &graphcloak.UnfinishedError{RunID: "r1", Spent: run.IsSpent, Err: context.DeadlineExceeded}
 	for _, c := range []struct {
 		name         string
 		args         []string
@@ -56,9 +57,7 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 				if err := a.mayPay(); err != nil {
 					t.Fatal(err)
 				}
-				if err := a.lockRun("r1"); err != nil {
-					t.Fatal(err)
-				}
+				lockRun(t, a, "r1")
 				defer a.drop()
 			}
 			ctx, cancel := context.WithCancelCause(t.Context())

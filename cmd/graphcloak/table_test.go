@@ -134,7 +134,7 @@ func TestNoColor(t *testing.T) {
 				all = append(all, "--no-color")
 			}
 			var stdout, stderr bytes.Buffer
-			run(t.Context(), all, strings.NewReader(""), &stdout, &stderr)
+			execute(t.Context(), all, strings.NewReader(""), &stdout, &stderr)
 			if painted := strings.Contains(stdout.String()+stderr.String(), "\x1b["); painted == off {
 				t.Errorf("%q: %s%s", all, &stdout, &stderr)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/plan"
 )
 
 // noteTau tells which τ was chosen, or that the τ of a measured process was assumed.
@@ -20,7 +21,7 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		a.note("Note: %s.", c.Note)
 	default:
 		aim := "to name the community best"
-		if c.Aim == graphcloak.AimLocation {
+		if c.Aim == plan.AimLocation {
 			aim = "to come nearest to the source"
 		}
 		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
@@ -37,7 +38,7 @@ func tauSection(p *graphcloak.Plan) []section {
 		title:   "Diffusion times that were tried, in a rough simulation",
 		text:    "Judged by " + judgedBy(p.TauChoice),
 		columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
-		rows: rowsOf(p.TauChoice.Points, func(x graphcloak.TauPoint) []any {
+		rows: rowsOf(p.TauChoice.Points, func(x plan.TauPoint) []any {
 			chosen := ""
 			if x.Tau == p.Public.Tau {
 				chosen = "yes"
@@ -48,9 +49,9 @@ func tauSection(p *graphcloak.Plan) []section {
 }
 
 // judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
-func judgedBy(c *graphcloak.TauChoice) string {
+func judgedBy(c *plan.TauChoice) string {
 	switch {
-	case c.Aim == graphcloak.AimLocation:
+	case c.Aim == plan.AimLocation:
 		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
 			"or within a tenth of what the best gains over the worst where that is less."
 	case c.Hopeless:
@@ -61,7 +62,7 @@ func judgedBy(c *graphcloak.TauChoice) string {
 		"best is chosen, or within a tenth of what the best gains over the worst where that is less."
 }
 
-func noiseOf(x graphcloak.TauPoint) string {
+func noiseOf(x plan.TauPoint) string {
 	if x.Allocated {
 		return "optimal"
 	}

@@ -27,7 +27,7 @@ type recovered struct {
 func reported(t *testing.T, args ...string) recovered {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
+	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
 		t.Fatalf("%q: exit %d: %s", args, code, stderr.String())
 	}
 	var r recovered
@@ -64,7 +64,7 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 			}
 			for _, sigma := range []float64{ran.SigmaMin, ran.SigmaMax, 2 * ran.SigmaMax} {
 				var stdout, stderr bytes.Buffer
-				code := run(t.Context(), append(slices.Clone(values), "--sigma", fmt.Sprint(sigma)), strings.NewReader(""),
+				code := execute(t.Context(), append(slices.Clone(values), "--sigma", fmt.Sprint(sigma)), strings.NewReader(""),
 					&stdout, &stderr)
 				if right := ran.SigmaMin == sigma && ran.SigmaMax == sigma; right != (code == 0) ||
 					!right && (code != exitUsage || !strings.Contains(stderr.String(), "leave --sigma out")) {

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 func newVerifyCommand(app *app) *cobra.Command {
@@ -181,7 +182,7 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	if err := m.CertifyRelease(ctx, r); err != nil {
 		return nil, err
 	}
-	entries, err := graphcloak.Payment(ctx, s.Ledger(), r)
+	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		return nil, err
 	}

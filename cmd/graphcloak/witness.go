@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -88,7 +89,10 @@ func putMark(name, scope string, m privacy.Mark) error {
 	if err != nil {
 		return err
 	}
-	return writeSynced(path, data)
+	return disk.Write(path, disk.Options{Mode: 0o600, Replace: true}, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 }
 
 // waitForLock takes a lock that is held for as long as a mark takes to be written.

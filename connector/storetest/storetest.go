@@ -8,16 +8,16 @@ import (
 	"context"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // Store is what is tested: the interface of the root package, with what the command asks of
 // a store beside it.
 type Store interface {
-	graphcloak.Store
+	run.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (connector.Run, error)
 	Notices() []string

@@ -68,8 +68,8 @@ func TestFilesFormNoCircle(t *testing.T) {
 			t.Errorf("%s is listed, and there is no such package", pkg)
 		}
 	}
-	if len(uses(t, root)) < 4 {
-		t.Error("the files of the root were not found")
+	if len(uses(t, "plan")) < 4 {
+		t.Error("the files of plan were not found")
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/run"
 )
 
 // Example copies a shipped graph into a folder store, which it returns with its folder.
@@ -54,9 +55,9 @@ func Write(t *testing.T, dir, name, text string) {
 }
 
 // Planned is a model with a plan.
-func Planned(t *testing.T, s graphcloak.Store, job graphcloak.Job) (*graphcloak.Model, *graphcloak.Plan) {
+func Planned(t *testing.T, s run.Store, job run.Job) (*run.Model, *plan.Plan) {
 	t.Helper()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	m, err := run.Load(t.Context(), s, job.Settings, plan.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	stores "github.com/graphcloak/graphcloak/connector/memory"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/bench/internal/usage"
-	stores "github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -196,8 +197,9 @@ func wholeRun(ctx context.Context, g *graph.Graph) (task, error) {
 			return err
 		}
 		id := strconv.Itoa(runs)
-		release, err := m.Release(ctx, plan, graphcloak.Signal{SourceProperty: "source"},
-			graphcloak.Spend{ReleaseID: id, Attempt: id, Noise: key})
+		release, err := m.Release(ctx, plan, graphcloak.Job{
+			Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: id, Attempt: id, Noise: key,
+		})
 		if err != nil {
 			return err
 		}

@@ -204,14 +204,14 @@ var fast = []mutation{
 	{
 		"noise drawn before the spend",
 		[]change{{
-			"pay.go", "	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
+			"run/pay.go", "	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
 			"	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
 		}},
 		"TestNoiseIsDrawnAfterTheSpend",
 	},
 	{
 		"a write without payment",
-		[]change{{"run.go", "		if err != nil {\n			return nil, " +
+		[]change{{"run/run.go", "		if err != nil {\n			return nil, " +
 			"err\n		}\n		rep.SetPayment(paid)\n", "		if err == nil {\n			rep.SetPayment(paid)\n		}\n"}},
 		"TestNothingIsWrittenUnpaid",
 	},
@@ -219,17 +219,17 @@ var fast = []mutation{
 	// What is certified is what is charged.
 	{
 		"perSensor charged from the lower end",
-		[]change{{"bracket.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}},
-		"TestPlanChargesWhatWasCertified",
+		[]change{{"plan/bracket.go", "append(spec.PerSensor, b.Upper*certificateMargin)", "append(spec.PerSensor, b.Lower)"}},
+		"run:TestPlanChargesWhatWasCertified",
 	},
 	{"η without √n", []change{{
-		"bracket.go", "m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
-		"m.operator.Diffusion.Err()",
-	}}, "TestPlanChargesWhatWasCertified"},
+		"plan/bracket.go", "m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
+		"m.Operator.Diffusion.Err()",
+	}}, "run:TestPlanChargesWhatWasCertified"},
 	{"η a millionth", []change{{
-		"bracket.go", "m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
-		"1e-6*m.operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
-	}}, "TestPlanChargesWhatWasCertified"},
+		"plan/bracket.go", "m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
+		"1e-6*m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
+	}}, "run:TestPlanChargesWhatWasCertified"},
 	{"Chebyshev's error without rounding", []change{{"expm/expm.go", "		d.err += d.rounding\n", ""}}, "TestErrCountsRounding"},
 	{
 		"a final check 1 % lenient in δ",
@@ -267,10 +267,10 @@ var fast = []mutation{
 	{
 		"the failure does not reach the plan",
 		[]change{{
-			"bracket.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}",
+			"plan/bracket.go", "Upper: b.Upper * certificateMargin, Failure: b.Failure}",
 			"Upper: b.Upper * certificateMargin, Failure: 0 * b.Failure}",
 		}},
-		"TestPlanTakesTheScreensFailure",
+		"run:TestPlanTakesTheScreensFailure",
 	},
 	{
 		"a row without the kernel's error",
@@ -384,16 +384,16 @@ var fast = []mutation{
 	// What is public, what is whole.
 	{
 		"a public property that is the signal",
-		[]change{{"signal.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}},
-		"TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal",
+		[]change{{"plan/signal.go", "if slices.Contains(public, name) {", "if name == \"\" && slices.Contains(public, name) {"}},
+		"run:TestNoPublicSettingIsTheSignal|TestPlanRemembersWhatIsPublic|TestReleaseRemembersItsSignal",
 	},
 
 	// Files that only their owner may read.
 	{"revealed readings for everyone", []change{{"cmd/graphcloak/reveal.go", "	a.secret = true\n", ""}}, "TestModes"},
 	{
 		"staged releases for everyone",
-		[]change{{"cmd/graphcloak/staged.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}},
-		"TestModes",
+		[]change{{"run/folder.go", "Mode: 0o600, Replace: true", "Mode: 0o666, Replace: true"}},
+		"cmd/graphcloak:TestModes",
 	},
 	{"a ledger for everyone", []change{{
 		"internal/database/database.go", "bbolt.Open(name, 0o600, options)",
@@ -459,7 +459,7 @@ var fast = []mutation{
 	{
 		"a written release is drawn again",
 		[]change{{"privacy/ledger.go", "find(prior, KindVoid) == nil && find(prior, KindWritten) == nil", "find(prior, KindVoid) == nil"}},
-		".:TestRedeemOnce",
+		"run:TestRedeemOnce",
 	},
 	{
 		"a cap returns without its window",
@@ -489,7 +489,7 @@ var fast = []mutation{
 	},
 	{
 		"a charge of another property",
-		[]change{{"attempt.go", "Scope(a.Signal), a.ReleaseID", "Scope(Signal{Cloaked: true}), a.ReleaseID"}},
+		[]change{{"run/attempt.go", "Scope(a.Signal), a.ReleaseID", "Scope(plan.Signal{Cloaked: true}), a.ReleaseID"}},
 		"TestChargesCountAgainstTheirProperty",
 	},
 	{
@@ -510,7 +510,7 @@ var fast = []mutation{
 		"return lost.Spent, nil",
 	}}, "TestReconcileJoinsAgain"},
 	{"a cap is not required", []change{{
-		"scope.go", "if err == nil && required && a.Cap == nil {",
+		"run/scope.go", "if err == nil && required && a.Cap == nil {",
 		"if err == nil && required && a.Cap == nil && l == nil {",
 	}}, "TestOneCapForOneProperty"},
 
@@ -526,7 +526,7 @@ var fast = []mutation{
 	}}, "TestLedger"},
 	{
 		"a void release is written",
-		[]change{{"payment.go", "return e.Kind == privacy.KindVoid }", "return e.Kind == \"\" }"}},
+		[]change{{"run/payment.go", "return e.Kind == privacy.KindVoid }", "return e.Kind == \"\" }"}},
 		"TestNothingIsWrittenOnceGivenUp",
 	},
 	{
@@ -633,14 +633,14 @@ var fast = []mutation{
 		"TestEntryPaysInFull",
 	},
 	{"redrawn on another graph", []change{{
-		"pay.go", "	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil " +
+		"run/pay.go", "	if err := m.Matches(a.Plan.Plan); err != nil || a.Release != nil " +
 			"{\n		return a.Release, err\n	}\n",
 		"	if a.Release != nil {\n		return a.Release, nil\n	}\n",
 	}}, "TestRedeemOnTheSameGraph"},
 	{
 		"a lost answer counts as unspent",
 		[]change{{
-			"pay.go", "	if errors.Is(err, privacy.ErrUncertain) {\n",
+			"run/pay.go", "	if errors.Is(err, privacy.ErrUncertain) {\n",
 			"	if err == nil && errors.Is(err, privacy.ErrUncertain) {\n",
 		}},
 		"TestLostAnswerMayBeSpent",
@@ -648,15 +648,15 @@ var fast = []mutation{
 	{
 		"a ledger that is away counts as unspent",
 		[]change{{
-			"pay.go", "	if err != nil {\n		return nil, &UnfinishedError{job.RunID, MaySpent, err}\n	}\n	if !paid {",
+			"run/pay.go", "	if err != nil {\n		return nil, &UnfinishedError{job.RunID, MaySpent, err}\n	}\n	if !paid {",
 			"	if err != nil || !paid {",
 		}},
 		"TestPaymentThatCannotBeAskedFor",
 	},
 	{
 		"a plan with a sensor that is not selected",
-		[]change{{"certify.go", "		case !selected:", "		case !selected && last > s.Node:"}},
-		"TestPlansOfOtherSensors",
+		[]change{{"plan/certify.go", "		case !selected:", "		case !selected && last > s.Node:"}},
+		"run:TestPlansOfOtherSensors",
 	},
 	{
 		"a lost lease stops nothing",
@@ -722,8 +722,8 @@ var slow = []mutation{
 	},
 	{
 		"allocated noise on the uniform sensitivity",
-		[]change{{"plan.go", "	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)\n", "	_ = bracket\n"}},
-		".:TestAllocatedPlan",
+		[]change{{"plan/plan.go", "	spec.Sensitivity = m.toSensitivity(bracket, p.Seed)\n", "	_ = bracket\n"}},
+		"run:TestAllocatedPlan",
 	},
 	{
 		"subnormals in the recurrence",
@@ -733,17 +733,17 @@ var slow = []mutation{
 	{"subnormal sources", []change{{"expm/private.go", "w.toGrid(w.x, grid)", "_ = grid"}}, "TestPrivateWorkIsWithinErr"},
 	{
 		"a report that tells milliseconds of private work",
-		[]change{{"run.go", "wholeSeconds(since(start))", "since(start)"}},
+		[]change{{"run/run.go", "wholeSeconds(plan.Since(start))", "plan.Since(start)"}},
 		"TestReportTellsSeconds",
 	},
 	{
 		"a payment that is dated in milliseconds",
 		[]change{{"privacy/window.go", "Truncate(time.Second)\n	if e.Time", "Truncate(time.Millisecond)\n	if e.Time"}},
-		".:TestTimesAreWholeSeconds",
+		"run:TestTimesAreWholeSeconds",
 	},
 	{
 		"a run id that tells milliseconds",
-		[]change{{"job.go", "nextSecond(time.Now()).UnixMilli()", "time.Now().UnixMilli()"}},
+		[]change{{"run/job.go", "plan.NextSecond(time.Now()).UnixMilli()", "time.Now().UnixMilli()"}},
 		"TestTimesAreWholeSeconds",
 	},
 	{

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/connector/builtin"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// searched is a search for τ on the water network that has tried what it tries. From the first
+// call of arm on, the next distance that a simulation asks for calls interrupt, once.
+func searched(ctx context.Context, t *testing.T, interrupt func(*tauSearch)) (s *tauSearch, arm func()) {
+	t.Helper()
+	source, err := builtin.Example("net3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, source); err != nil {
+		t.Fatal(err)
+	}
+	store, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close(context.Background()) })
+	m, err := Load(t.Context(), store, Settings{}, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1, Aim: AimLocation}
+	if s, err = m.newTauSearch(ctx, opts); err != nil {
+		t.Fatal(err)
+	}
+	interrupted := sync.OnceFunc(func() { interrupt(s) })
+	armed, lengths := false, s.sketch.Distances
+	s.sketch.Distances = func(i int) []float64 {
+		if armed {
+			interrupted()
+		}
+		return lengths(i)
+	}
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	return s, func() { armed = true }
+}
+
+// values are the points of a search as they are.
+func (s *tauSearch) values() map[int]TauPoint {
+	v := make(map[int]TauPoint)
+	for k, p := range s.tried {
+		v[k] = *p
+	}
+	return v
+}
+
+// A context that ends within the longer simulation ends the search with its error: sums over a part
+// of the releases choose no τ, and a later plan searches again.
+func TestEndWithinLongSimulation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, arm := searched(ctx, t, func(*tauSearch) { cancel() })
+	before := s.values()
+	arm()
+	if err := s.sharpen(); !errors.Is(err, context.Canceled) {
+		t.Errorf("the search ends with %v", err)
+	}
+	if !maps.Equal(s.values(), before) {
+		t.Errorf("values are %+v, before %+v", s.values(), before)
+	}
+	if c, err := s.m.ChooseTau(ctx, s.opts); c != nil || !errors.Is(err, context.Canceled) || !s.m.Open {
+		t.Errorf("an ended context chooses %+v, with %v", c, err)
+	}
+}

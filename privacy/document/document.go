@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package document
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Keys of plan and release files that seal writes itself.
+const (
+	versionKey = "schemaVersion"
+	SealKey    = "documentDigest"
+)
+
+// seal writes a plan or release file: one object, schemaVersion first, with the
+// SHA-256 of the canonical form of everything else in it. The digest finds what was
+// changed by accident or by hand. It is no signature: against anyone who computes it again
+// there are the checks of the content alone.
+func Seal(fields map[string]json.RawMessage) ([]byte, error) {
+	delete(fields, SealKey)
+	version, err := json.Marshal(privacy.SchemaVersion)
+	if err != nil {
+		return nil, err
+	}
+	fields[versionKey] = version
+	digest := sha256.New()
+	if err := strictjson.WriteCanonicalMembers(digest, fields); err != nil {
+		return nil, err
+	}
+	if fields[SealKey], err = json.Marshal(privacy.Digest(digest.Sum(nil))); err != nil {
+		return nil, err
+	}
+	delete(fields, versionKey)
+	pieces := strictjson.Object(fields)
+	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
+	return pieces.Join(), nil
+}
+
+// checkVersion reads the version of a file before anything else in it, so that an
+// older or newer file, and one of another kind, is refused for what it is.
+func CheckVersion(fields map[string]json.RawMessage, what string) error {
+	var version int
+	if err := strictjson.Unmarshal(fields[versionKey], &version); err != nil || version != privacy.SchemaVersion {
+		return fmt.Errorf("%w: its schemaVersion is not %d; is this a %s of this version of GraphCloak?",
+			strictjson.ErrInvalid, privacy.SchemaVersion, what)
+	}
+	if found := kindOf(fields); found != "" && found != what {
+		return fmt.Errorf("%w: it is a %s, no %s", strictjson.ErrInvalid, found, what)
+	}
+	return nil
+}
+
+// kindOf recognises the kinds of our files by a key that only one of them has; "" for none.
+func kindOf(fields map[string]json.RawMessage) string {
+	for _, kind := range []struct{ key, name string }{
+		{"release", "release file"},
+		{"answer", "report"},
+		{"sensor", "sensor package"},
+		{"steps", "sensor's value"},
+		{"sensitivity", "plan file"},
+	} {
+		if fields[kind.key] != nil {
+			return kind.name
+		}
+	}
+	return ""
+}
+
+// merge marshals parts into a set of fields; a later part wins.
+func Merge(fields map[string]json.RawMessage, parts ...any) error {
+	for _, part := range parts {
+		data, err := json.Marshal(part)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRoundTrip refuses a file that says more, less or something else than what was
+// read from it: every derived number, sentence and digest is computed again.
+func CheckRoundTrip(data []byte, v json.Marshaler) error {
+	again, err := v.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return strictjson.Compare(data, again, "/"+SealKey)
+}
+
+// remarshal decodes fields into v.
+func Remarshal(fields map[string]json.RawMessage, v any) error {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return strictjson.Unmarshal(data, v)
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// openJob is a job that leaves τ to the plan.
+func openJob() graphcloak.Job {
+	job := paperJob()
+	job.Settings.Tau, job.Communities.Property, job.Plan.Delta = 0, "", 1e-5
+	return job
+}
+
+// value is what a choice of τ is judged by.
+func value(c *plan.TauChoice, p plan.TauPoint) float64 {
+	if c.Aim == plan.AimLocation {
+		return p.Distance
+	}
+	return 1 - p.Accuracy
+}
+
+// On the water network τ = 2 is a bad choice, which world-wide defaults are prone to; the
+// search ends near the τ that simulation calls the best, at any number of workers, and the
+// plan is the one of that τ given.
+func TestTauIsChosen(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, aim := range []plan.Aim{plan.AimCommunity, plan.AimLocation} {
+		job := openJob()
+		job.Plan.Aim = aim
+		var first *graphcloak.Plan
+		for _, workers := range []int{1, 3} {
+			runtime.GOMAXPROCS(workers)
+			_, p := testkit.Planned(t, s, job)
+			if first == nil {
+				first = p
+			}
+			if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) {
+				t.Errorf("%v: %d workers choose otherwise", aim, workers)
+			}
+		}
+		c := first.TauChoice
+		least, chosen, atTwo := math.Inf(1), 0.0, 0.0
+		for _, p := range c.Points {
+			least = min(least, value(c, p))
+			if p.Tau == first.Model.Tau {
+				chosen = value(c, p)
+			}
+			if p.Tau == 2 {
+				atTwo = value(c, p)
+			}
+		}
+		if c.Aim != aim || len(c.Points) < 6 || chosen > 1.01*least+.005 || !(chosen < .9*atTwo) {
+			t.Errorf("%v: chose τ = %v at %v of %+v", aim, first.Model.Tau, chosen, c)
+		}
+		given := job
+		given.Settings.Tau = first.Model.Tau
+		if p := planOf(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
+			t.Errorf("%v: τ = %v given makes another plan", aim, given.Settings.Tau)
+		}
+	}
+}
+
+// The search gives the same bits at any number of workers, by eigenpairs and by Chebyshev's
+// polynomials.
+func TestTauSearchAtAnyNumberOfWorkers(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	s, _ := testkit.Example(t, "net3")
+	for _, method := range []expm.Method{expm.Eigen, expm.Chebyshev} {
+		var first *plan.TauChoice
+		for _, workers := range []int{1, 2, 3, 7, 16} {
+			runtime.GOMAXPROCS(workers)
+			job := openJob()
+			job.Settings.Method = method
+			m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := m.ChooseTau(t.Context(), job.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = c
+			}
+			if len(c.Points) < 6 || !reflect.DeepEqual(c, first) {
+				t.Errorf("%v, %d workers: %+v, one finds %+v", method, workers, c, first)
+			}
+		}
+	}
+}
+
+// A plan file states the number as if it had been given.
+func TestChosenTauInFiles(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := openJob()
+	_, p := testkit.Planned(t, s, job)
+	var again graphcloak.Plan
+	testkit.RoundTrip(t, p, &again)
+	if again.Model.Tau == 0 || again.Model.Tau != p.Model.Tau || again.TauChoice != nil {
+		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau, p.Model.Tau, again.TauChoice)
+	}
+	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r", Attempt: "a"}); err != nil {
+		t.Errorf("release under the file: %v", err)
+	}
+}
+
+// Where noise hides everything, no τ is called the best.
+func TestNoTauBeatsChance(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for epsilon, told := range map[float64]bool{.01: true, 4: false} {
+		job := openJob()
+		job.Plan.Epsilon = epsilon
+		_, p := testkit.Planned(t, s, job)
+		c := p.TauChoice
+		want := fmt.Sprintf("named clearly more often than by chance: τ = %v was taken", p.Model.Tau)
+		if strings.HasSuffix(c.Note, want) != told || c.Hopeless != told || c.Chance < .3 || c.Chance > .4 {
+			t.Errorf("ε = %v: %q at a chance of %v", epsilon, c.Note, c.Chance)
+		}
+	}
+}
+
+// The search judges the noise that the plan gets: of few sensors, or of each sensor by
+// itself. The accuracy of the chosen τ is near that of the plan's own simulation.
+func TestTauIsChosenForThePlan(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	for name, set := range map[string]func(*graphcloak.PlanOptions){
+		"few sensors": func(o *graphcloak.PlanOptions) { o.Allocation = graphcloak.Allocation{MaxSensors: 5} },
+		"per sensor":  func(o *graphcloak.PlanOptions) { o.Guarantee = privacy.PerSensor },
+	} {
+		job := openJob()
+		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
+		set(&job.Plan)
+		m, p := testkit.Planned(t, s, job)
+		found, err := study.LargeAccuracy(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range p.TauChoice.Points {
+			if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
+				t.Errorf("%s: τ = %v is judged to be right %.3f of the time, the plan is %.3f", name, x.Tau, x.Accuracy, found.Probability)
+			}
+		}
+	}
+}
+
+// How long a process ran that sensors measure is no choice of ours.
+func TestMeasuredTauIsGiven(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := openJob()
+	job.Plan.Measured = true
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) || !strings.Contains(err.Error(), "give tau") {
+		t.Errorf("%v, want ErrInput that asks for tau", err)
+	}
+}
+
+// Every guarantee and kind of noise gets a τ, a graph of a single relationship too, and one
+// whose weights are of another magnitude than 1.
+func TestTauIsChosenEverywhere(t *testing.T) {
+	for name, relationships := range map[string]string{
+		"two nodes":     "a,b,1\n",
+		"heavy weights": "a,b,1e6\nb,c,2e6\nc,d,1e6\nd,e,3e6\n",
+		"light weights": "a,b,1e-6\nb,c,2e-6\nc,d,1e-6\nd,e,3e-6\n",
+	} {
+		dir := t.TempDir()
+		nodes := "id\na\nb\nc\nd\ne\n"
+		testkit.Write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
+		testkit.Write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
+		s, err := folder.New(t.Context(), dir, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
+			for _, uniform := range []bool{false, true} {
+				job := openJob()
+				job.Selection.RelationshipWeightProperty = "w"
+				job.Plan.Guarantee, job.Plan.Allocation.Uniform = guarantee, uniform
+				at := fmt.Sprintf("%s, %v, uniform %t", name, guarantee, uniform)
+				m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+				if err != nil {
+					t.Fatal(at, err)
+				}
+				p, err := m.Plan(t.Context(), job.Plan)
+				if err != nil {
+					t.Error(at, err)
+					continue
+				}
+				if p.Model.Tau <= 0 || p.Model.Tau != m.Tau || len(p.TauChoice.Points) == 0 {
+					t.Errorf("%s: τ = %v of %+v", at, p.Model.Tau, p.TauChoice)
+				}
+			}
+		}
+		s.Close(t.Context())
+	}
+}
+
+// A plan that chooses another τ than the one before leaves nothing of the operator that was used in
+// between.
+func TestChosenAgain(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	job := openJob()
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, ones, values := make([]int, m.Graph.Order()), make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
+	for i := range nodes {
+		nodes[i], ones[i] = i, 1
+	}
+	before := 0.0
+	for _, budget := range []privacy.Budget{{Epsilon: 100, Delta: .1}, {Epsilon: .5, Delta: 1e-6}} {
+		job.Plan.Budget = budget
+		p, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Public.Tau == before {
+			t.Fatalf("τ is %v again: nothing was tested", before)
+		}
+		before = p.Public.Tau
+		w, err := m.Operator.Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, y := make([]float64, len(nodes)), make([]float64, len(nodes))
+		e[3] = 1
+		w.Data.A.MulVecTo(y, false, e)
+		if want := testkit.HeatKernel(m.Graph, before).At(3, 3); math.Abs(y[3]-want) > 1e-9 {
+			t.Errorf("an entry of M is %v at τ = %v, want %v", y[3], before, want)
+		}
+	}
+}

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+func paperJob() graphcloak.Job {
+	return graphcloak.Job{
+		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
+		},
+		Signal: graphcloak.Signal{SourceProperty: "source"},
+		Write:  graphcloak.WriteOptions{Enabled: true},
+	}
+}
+
+// TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
+// and no finer as a part of the whole.
+func TestReportTellsSeconds(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
+		t.Errorf("privacyMillis is %d, want whole seconds", ms)
+	}
+	if sum := rep.ProjectMillis + rep.PreProcessingMillis + rep.PrivacyMillis + rep.RecoveryMillis; rep.ComputeMillis != sum {
+		t.Errorf("computeMillis is %d, and its parts add up to %d", rep.ComputeMillis, sum)
+	}
+}
+
+func TestRunWritesOnlyPrivateValues(t *testing.T) {
+	s, dir := testkit.Example(t, "karate")
+	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.NodeCount != 34 || rep.RelationshipCount != 78 || rep.SensorCount != 34 || rep.CommunityCount != 2 {
+		t.Errorf("karate is %d nodes, %d relationships, %d sensors, %d communities; want 34, 78, 34, 2",
+			rep.NodeCount, rep.RelationshipCount, rep.SensorCount, rep.CommunityCount)
+	}
+	sum := 0.0
+	for _, c := range rep.Communities {
+		sum += c.Probability
+	}
+	if p := rep.Presence.Probability; math.Abs(sum-p) > 1e-12 || !(p > 0 && p <= 1) {
+		t.Errorf("the communities' probabilities add up to %v, want %v, that of a source", sum, p)
+	}
+	if rep.EpsilonSpent != 4 || rep.DeltaSpent != 0.1 {
+		t.Errorf("spent (%v, %v), want (4, 0.1)", rep.EpsilonSpent, rep.DeltaSpent)
+	}
+	g, err := s.Graph(t.Context(), graph.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	heat, err := s.Signal(t.Context(), g, "gcPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := exact(t, g, 2)
+	step := math.Ldexp(1, planOf(t, s, paperJob()).Sensors[0].Exponent)
+	for i, v := range heat {
+		if v == y[i] {
+			t.Errorf("node %s: the written value is the exact one", g.ID(i))
+		}
+		if r := v / step; r != math.Trunc(r) {
+			t.Errorf("node %s: %v is no multiple of the lattice %v", g.ID(i), v, step)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range y {
+		text, _ := json.Marshal(v)
+		if bytes.Contains(data, text) {
+			t.Errorf("the exact value %s stands in the store", text)
+		}
+	}
+	account, err := privacy.ReadAccount(t.Context(), s.Ledger(), run.Scope(paperJob().Signal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if account.Releases != 1 || account.Spent <= 0 {
+		t.Errorf("the ledger holds %d releases worth %v, want 1", account.Releases, account.Spent)
+	}
+}
+
+// exact returns e^{-τL}f₀ for the source of karate, node 16.
+func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
+	t.Helper()
+	source, ok := g.Index("16")
+	if !ok {
+		t.Fatal("karate has no node 16")
+	}
+	return mat.Col(nil, source, testkit.HeatKernel(g, tau))
+}
+
+func planOf(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
+	t.Helper()
+	_, p := testkit.Planned(t, s, job)
+	return p
+}
+
+func TestPlanOfKnownGraph(t *testing.T) {
+	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1), and one hop of
+	// K₅ has Δ₂ = √2·e^{-5τ}: the paper's table prints the square wrong.
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := paperJob()
+	job.Tau, job.Communities.Property = 1, ""
+	p := planOf(t, s, job)
+	want := math.Sqrt2 * math.Exp(-5)
+	if p.Sensitivity.Upper < want || p.Sensitivity.Upper > want*(1+1e-9) {
+		t.Errorf("Δ₂ ≤ %v, want %v from above", p.Sensitivity.Upper, want)
+	}
+	if ratio := p.Sigma() / want; ratio < 0.485540335 || ratio > 0.485540335*(1+1e-6) {
+		t.Errorf("σ/Δ₂ = %v, want 0.485540335 from above", ratio)
+	}
+}
+
+// Allocated noise has the guarantee of the uniform one, judged by the whitened
+// norm of every edge, computed here from a dense matrix exponential.
+func TestAllocatedPlan(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	job := paperJob()
+	job.Plan.Allocation.Uniform = false
+	job.Communities.Property = ""
+	m, p := testkit.Planned(t, s, job)
+	if p.Allocated == nil {
+		t.Fatal("the plan is uniform")
+	}
+	other := job
+	other.Plan.Allocation.Uniform = true
+	uniform := planOf(t, s, other)
+	if p.UniformSigma() != uniform.Sigma() {
+		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
+	}
+	kernel := testkit.HeatKernel(m.Graph, 2)
+	worst := worstEdge(m.Model, kernel, p)
+	// 1/0.485540335 is the μ of (4, 0.1).
+	if limit := 1 / 0.485540335; worst > limit || worst < 0.99*limit {
+		t.Errorf("the worst edge has μ = %v, want at most %v and not far below", worst, limit)
+	}
+	var again graphcloak.Plan
+	testkit.RoundTrip(t, p, &again)
+	if again.UniformSigma() != p.UniformSigma() || len(again.Sensors) != len(p.Sensors) {
+		t.Error("an allocated plan does not survive its file")
+	}
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Allocation != "optimal" || rep.SensorCount != len(p.Sensors) {
+		t.Errorf("the run reports %s noise at %d sensors, want optimal at %d", rep.Allocation, rep.SensorCount, len(p.Sensors))
+	}
+}
+
+// worstEdge returns max over edges of ‖diag(1/σ) M b_e‖₂, from a dense kernel.
+func worstEdge(m *plan.Model, kernel *mat.Dense, p *graphcloak.Plan) float64 {
+	worst := 0.0
+	for e := range m.Graph.Edges() {
+		sum := 0.0
+		for _, sensor := range p.Sensors {
+			d := (kernel.At(sensor.Node, e.U) - kernel.At(sensor.Node, e.V)) / sensor.Sigma()
+			sum += d * d
+		}
+		worst = max(worst, math.Sqrt(sum))
+	}
+	return worst
+}
+
+func TestFilesRebuildTheModel(t *testing.T) {
+	s, dir := testkit.Example(t, "karate")
+	job := paperJob()
+	job.Selection.RelationshipWeightProperty = "weight"
+	p := planOf(t, s, job)
+	var again graphcloak.Plan
+	testkit.RoundTrip(t, p, &again)
+	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read graphcloak.Release
+	testkit.RoundTrip(t, r, &read)
+	first, err := m.Recover(t.Context(), r, job.Recover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := m.Recover(t.Context(), &read, job.Recover)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Answer != second.Answer || first.Posterior.Probability != second.Posterior.Probability {
+		t.Error("a release read from its file gives another answer")
+	}
+	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a2"}); !errors.Is(err,
+		privacy.ErrReplay) {
+		t.Errorf("the same release id again: %v, want ErrReplay", err)
+	}
+
+	// One relationship more, and the plan no longer fits.
+	f, err := os.OpenFile(filepath.Join(dir, "relationships.csv"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString("0,33,1\n")
+	f.Close()
+	m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r2", Attempt: "a"}); !errors.Is(err,
+		plan.ErrGraphChanged) {
+		t.Errorf("release on a changed graph: %v, want ErrGraphChanged", err)
+	}
+	if _, err := m.Recover(t.Context(), &read, job.Recover); !errors.Is(err, plan.ErrGraphChanged) {
+		t.Errorf("recovery on a changed graph: %v, want ErrGraphChanged", err)
+	}
+	scopes, err := s.Ledger().Scopes(t.Context())
+	if err != nil || len(scopes) != 1 {
+		t.Fatalf("scopes %v, %v; want one", scopes, err)
+	}
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scopes[0]); err != nil || a.Releases != 1 {
+		t.Errorf("%d releases are paid for, want 1: what is refused costs nothing (%v)", a.Releases, err)
+	}
+}
+
+// TestSameBitsAtAnyWorkerCount compares everything that recovery derives from one
+// release, and the plan's certified numbers.
+func TestSameBitsAtAnyWorkerCount(t *testing.T) {
+	s, _ := testkit.Example(t, "net3")
+	job := paperJob()
+	job.Communities.Property = ""
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var release *graphcloak.Release
+	var want string
+	for _, workers := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(workers)
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if release == nil {
+			if release, err = m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: "bits", Attempt: "a"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rep, err := m.Recover(t.Context(), release, job.Recover)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fingerprint(t, rep, p)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%d workers give\n%s\nwant\n%s", workers, got, want)
+		}
+	}
+}
+
+func fingerprint(t *testing.T, rep *report.Report, p *graphcloak.Plan) string {
+	t.Helper()
+	nodes := rep.Nodes()
+	nodes.Graph = nil
+	data, err := json.Marshal(map[string]any{
+		"nodes": nodes, "bpdn": rep.BPDN, "communities": rep.Communities, "sensors": p.Sensors, "sensitivity": p.Sensitivity,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestRefusalsSpendNothing(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*graphcloak.Job)
+		want   error  // nil: any
+		text   string // part of the message
+	}{
+		{"tau below 0", func(j *graphcloak.Job) { j.Tau = -1 }, nil, "tau"},
+		{"epsilon 0", func(j *graphcloak.Job) { j.Plan.Epsilon = 0 }, nil, "epsilon"},
+		{"epsilon NaN", func(j *graphcloak.Job) { j.Plan.Epsilon = math.NaN() }, nil, "epsilon"},
+		{"delta 1", func(j *graphcloak.Job) { j.Plan.Delta = 1 }, nil, "delta"},
+		{"delta 0", func(j *graphcloak.Job) { j.Plan.Delta = 0 }, nil, "delta"},
+		{"alpha negative", func(j *graphcloak.Job) { j.Plan.Alpha = -1 }, nil, "alpha"},
+		{"no signal", func(j *graphcloak.Job) { j.Signal = graphcloak.Signal{} }, plan.ErrNoSignal, "source"},
+		{"source outside [0, 1]", func(j *graphcloak.Job) { j.Signal.SourceProperty = "tooHot" }, run.ErrBadSignal, "tooHot"},
+		{"reading missing", func(j *graphcloak.Job) {
+			j.Signal = graphcloak.Signal{MeasurementProperty: "partial"}
+			j.Plan.Measured = true
+		}, run.ErrBadSignal, "partial"},
+		{"property in the way", func(j *graphcloak.Job) { j.Write.Prefix = "my" }, nil, "mySource"},
+		{"community missing", func(j *graphcloak.Job) { j.Communities.Property = "partial" }, nil, "communit"},
+		{"prior zero", func(j *graphcloak.Job) { j.PriorProperty = "none" }, recovery.ErrInvalid, "none"},
+		{"prior too narrow", func(j *graphcloak.Job) { j.PriorProperty, j.Recover.Sources = "tiny", 2 }, recovery.ErrInvalid, "tiny"},
+		{"more sources than two", func(j *graphcloak.Job) { j.Recover.Sources = 3 }, recovery.ErrInvalid, "3 sources"},
+		{"computed values under a plan for measured ones", func(j *graphcloak.Job) { j.Plan.Measured = true }, nil, "measured"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			testkit.Write(t, dir, "nodes.csv",
+				"id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
+			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+			s, err := folder.New(t.Context(), dir, folder.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close(t.Context())
+			before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := paperJob()
+			tt.change(&job)
+			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+			if err == nil {
+				t.Fatal("it ran")
+			}
+			if tt.want != nil && !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			if !strings.Contains(err.Error(), tt.text) {
+				t.Errorf("%q does not name %q", err, tt.text)
+			}
+			after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+			if err != nil || !bytes.Equal(before, after) {
+				t.Errorf("nodes.csv changed (%v)", err)
+			}
+			if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+				t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+			}
+		})
+	}
+}
+
+func TestSmallGraphs(t *testing.T) {
+	tests := []struct {
+		name, nodes, relationships string
+		note                       string
+	}{
+		{"disconnected", "id,source\na,1\nb,0\nc,0\nd,0\n", "source,target\na,b\nc,d\n", ""},
+		{"self-loop and parallel", "id,source\na,1\nb,0\n", "source,target\na,b\nb,a\na,a\n", "self-loops"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			testkit.Write(t, dir, "nodes.csv", tt.nodes)
+			testkit.Write(t, dir, "relationships.csv", tt.relationships)
+			s, err := folder.New(t.Context(), dir, folder.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close(t.Context())
+			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
+				job := paperJob()
+				job.Settings.Laplacian = kind
+				job.Communities.Property = ""
+				rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+				if err != nil {
+					t.Fatalf("%v: %v", kind, err)
+				}
+				if tt.note != "" && !strings.Contains(strings.Join(rep.Notes, "\n"), tt.note) {
+					t.Errorf("notes %q do not say %q", rep.Notes, tt.note)
+				}
+				if rep.ComponentCount > 1 && !strings.Contains(strings.Join(rep.NotProtected, "\n"), "component") {
+					t.Error("the report does not say that the component is public")
+				}
+			}
+		})
+	}
+}
+
+// A graph without relationships has no neighbours: there is nothing that noise
+// could hide, and a plan must say so instead of adding none.
+func TestNothingToHide(t *testing.T) {
+	for _, nodes := range []string{"id,source\na,1\n", "id,source\na,1\nb,0\n"} {
+		dir := t.TempDir()
+		testkit.Write(t, dir, "nodes.csv", nodes)
+		testkit.Write(t, dir, "relationships.csv", "source,target\n")
+		s, err := folder.New(t.Context(), dir, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := paperJob()
+		job.Communities.Property = ""
+		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
+			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+			t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+		}
+		s.Close(t.Context())
+	}
+}
+
+func TestMemoryGuard(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	_, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	if !errors.Is(err, plan.ErrMemory) {
+		t.Errorf("1000 bytes: %v, want ErrMemory", err)
+	}
+	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings,
+		graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
+		t.Errorf("without the guard: %v", err)
+	}
+}
+
+// TestRecoveryFitsBeforeTheSpend: a recovery that memory has no room for is refused
+// before anything is spent.
+func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
+	const n = 300
+	dir, nodes, ring := t.TempDir(), "id,source\n0,1\n", "source,target\n0,1\n"
+	for i := 1; i < n; i++ {
+		nodes += fmt.Sprintf("%d,0\n", i)
+		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
+	}
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", ring)
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	job := paperJob()
+	job.Communities.Property = ""
+	job.Method = expm.Chebyshev // needs less than the recovery
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, plan.ErrMemory) ||
+		!strings.Contains(err.Error(), "recovery") {
+		t.Errorf("%v, want ErrMemory for the recovery", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+	}
+}
+
+// TestTinyPrior: a prior whose largest value is the smallest number is a prior like
+// any other in proportion.
+func TestTinyPrior(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	var priors []float64
+	for _, property := range []string{"tiny", "unit"} {
+		job := paperJob()
+		job.Write.Enabled, job.PriorProperty = false, property
+		rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		priors = append(priors, rep.Communities[0].Prior)
+	}
+	if priors[0] != priors[1] {
+		t.Errorf("prior of the community %v, want %v", priors[0], priors[1])
+	}
+}
+
+func TestCancelledRunWritesNothing(t *testing.T) {
+	s, dir := testkit.Example(t, "karate")
+	before, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := graphcloak.Run(ctx, s, paperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+	if after, _ := os.ReadFile(filepath.Join(dir, "nodes.csv")); !bytes.Equal(before, after) {
+		t.Error("nodes.csv changed")
+	}
+}
+
+// A run that dies between its spend and its write-back is completed from what was
+// staged: the same values, at no further cost.
+func TestComplete(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := paperJob()
+	job.RunID = "run-1"
+	died := errors.New("died")
+	var kept []byte
+	job.Keep = func(k *run.Kept) (err error) {
+		if k.Attempt != nil {
+			return nil
+		}
+		kept, err = json.Marshal(k.Release)
+		return errors.Join(err, died)
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, died) {
+		t.Fatalf("%v, want %v", err, died)
+	}
+	var r graphcloak.Release
+	if err := json.Unmarshal(kept, &r); err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), s, r.Model, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // completing twice does no harm
+		rep, err := m.Complete(t.Context(), &r, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.RunID != "run-1" || rep.EpsilonSpent != 4 {
+			t.Errorf("run %s spent %v, want run-1 and 4", rep.RunID, rep.EpsilonSpent)
+		}
+	}
+	heat, err := s.Signal(t.Context(), m.Graph, "gcPrivateHeat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range r.Values() {
+		if heat[r.Nodes()[k]] != v {
+			t.Fatalf("node %d has %v, the release %v", r.Nodes()[k], heat[r.Nodes()[k]], v)
+		}
+	}
+	scope := run.Scope(job.Signal)
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
+		t.Errorf("%d releases are paid for, want 1 (%v)", a.Releases, err)
+	}
+	if nodes, err := s.Undo(t.Context(), "run-1"); err != nil || nodes != 34 {
+		t.Errorf("undo cleared %d nodes (%v), want 34", nodes, err)
+	}
+	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
+		t.Errorf("after undo %d releases are paid for, want 1 (%v)", a.Releases, err)
+	}
+}
+
+// Under perSensor the analyst still sees every value, so the ceiling is that of
+// all of them together.
+func TestCeilingIsJoint(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := paperJob()
+	job.Plan.Guarantee = privacy.PerSensor
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), job.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := testkit.HeatKernel(m.Graph, 2)
+	worst := worstEdge(m.Model, kernel, p)
+	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
+		t.Errorf("the ceiling is %v, two neighbours are told apart with %v", rep.Ceiling, least)
+	}
+}
+
+// A plan covers the error of the operator that it was made with.
+func TestPrivatePathRefuses(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := paperJob()
+	p := planOf(t, s, job)
+	for _, method := range []expm.Method{expm.Chebyshev, expm.Eigen} {
+		set := job.Settings
+		set.Method = method
+		m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := m.Plan(t.Context(), job.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: method.String(), Attempt: "a"})
+		if refuse := own.NormError > p.NormError; (err != nil) != refuse {
+			t.Errorf("%v (error %v under a plan for %v): %v", method, own.NormError, p.NormError, err)
+		}
+		// Nor under a plan of its own, which charges its error.
+		_, err = m.Release(t.Context(), own, run.Job{Signal: job.Signal, RunID: "own " + method.String(), Attempt: "a"})
+		if err != nil {
+			t.Errorf("%v under a plan of its own: %v", method, err)
+		}
+	}
+}
+
+// A folder that is reached through a link has one name, so one budget.
+func TestOneNameForOneFolder(t *testing.T) {
+	s, dir := testkit.Example(t, "karate")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	other, err := folder.New(t.Context(), link, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name() != other.Name() {
+		t.Errorf("%s and %s are one folder", s.Name(), other.Name())
+	}
+}

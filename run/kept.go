@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Kept is a run that is not complete: its attempt, or the release once that was drawn, and what is needed to complete it. It
+// holds public settings and values with noise only.
+type Kept struct {
+	Store       string           `json:"store"`    // as it was named
+	Ledger      privacy.Identity `json:"ledger"`   // of that store, however it is named
+	Identity    string           `json:"identity"` // the job's
+	Attempt     *Attempt         `json:"attempt,omitempty"`
+	Release     *Release         `json:"release,omitempty"`
+	ReleaseOnly bool             `json:"releaseOnly,omitempty"` // nothing is recovered
+	Signal      plan.Signal      `json:"signal"`
+	Write       WriteOptions     `json:"write"`
+	Caller      json.RawMessage  `json:"caller,omitempty"` // the job's
+}
+
+// Plan is what the run was paid for, or is to be.
+func (k *Kept) Plan() *privacy.Plan {
+	if k.Release != nil {
+		return k.Release.Plan()
+	}
+	return k.Attempt.Plan.Plan
+}
+
+// Settings are those of the model that the run was begun with. Their queries run once [plan.Settings.Agree] was called.
+func (k *Kept) Settings() *plan.Settings {
+	if k.Release != nil {
+		return &k.Release.Model
+	}
+	return &k.Attempt.Plan.Model
+}
+
+// ReleaseID is the run's own id, or that of the sensors.
+func (k *Kept) ReleaseID() string {
+	if k.Release != nil {
+		return k.Release.ID()
+	}
+	return k.Attempt.ReleaseID
+}
+
+// Paid reports whether the run was paid for. The answer is final once the process that began it has ended. It returns the
+// errors of [privacy.Paid], such as [privacy.ErrReplay] where the release was given up.
+func (k *Kept) Paid(ctx context.Context, l privacy.Ledger) (bool, error) {
+	if k.Attempt == nil {
+		return true, nil // a release is drawn once it is paid for
+	}
+	c, err := k.Attempt.charge()
+	if err != nil {
+		return false, err
+	}
+	return privacy.Paid(ctx, l, c)
+}
+
+// IsOn reports whether the run was begun on a store of this name and ledger.
+func (k *Kept) IsOn(ctx context.Context, store string, l privacy.Ledger) (bool, error) {
+	id, err := l.Identity(ctx)
+	return k.Ledger.Same(id) || k.Ledger == privacy.Identity{} && k.Store == store, err
+}
+
+// check refuses what no run of ours left.
+func (k *Kept) check() error {
+	if k.Release == nil && (k.Attempt == nil || k.Attempt.Plan == nil) {
+		return fmt.Errorf("%w: what is kept of the run holds neither an attempt nor a release", strictjson.ErrInvalid)
+	}
+	return nil
+}
+
+// document is the run as JSON. The plan and the release, whose texts may be long,
+// are put in as they write themselves.
+func (k *Kept) document() (strictjson.Pieces, error) {
+	bare := *k
+	bare.Attempt, bare.Release = nil, nil
+	fields, err := membersOf(bare)
+	if err != nil {
+		return nil, err
+	}
+	if k.Release != nil {
+		if fields["release"], err = k.Release.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if k.Attempt == nil {
+		return strictjson.Object(fields), nil
+	}
+	attempt, err := k.Attempt.document()
+	if err != nil {
+		return nil, err
+	}
+	// "attempt" is before all other names.
+	rest := strictjson.Object(fields)
+	rest[0] = []byte{','}
+	return slices.Concat(strictjson.Pieces{[]byte(`{"attempt":`)}, attempt, rest), nil
+}
+
+func (a *Attempt) document() (strictjson.Pieces, error) {
+	bare := *a
+	bare.Plan, bare.Release = nil, nil
+	fields, err := membersOf(bare)
+	if err != nil {
+		return nil, err
+	}
+	if fields["plan"], err = a.Plan.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	if a.Release != nil {
+		if fields["release"], err = a.Release.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	return strictjson.Object(fields), nil
+}
+
+func membersOf(v any) (map[string]json.RawMessage, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	err = json.Unmarshal(data, &fields)
+	return fields, err
+}
+
+// readKept reads a document.
+func readKept(data []byte) (*Kept, error) {
+	var k Kept
+	if err := strictjson.Unmarshal(data, &k); err != nil {
+		return nil, err
+	}
+	return &k, k.check()
+}

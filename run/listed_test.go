@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
+)
+
+// listedJob is a plan for readings that may come from two graphs beside the stored one, with some τ.
+func listedJob(t *testing.T, s graphcloak.Source, set privacy.Uncertainty) graphcloak.Job {
+	t.Helper()
+	job := measuredJob(set)
+	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wide []graph.Change
+	for e := range m.Graph.Edges() {
+		if (e.U+e.V)%2 == 0 {
+			wide = append(wide, graph.Change{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V), Weight: 10 * e.Weight})
+		}
+	}
+	job.Alternatives = []plan.Alternative{
+		{Name: "<b>wide</b>", Changes: wide},
+		{Name: "shortcut", Changes: []graph.Change{{Source: "16", Target: "26", Weight: 3}}},
+	}
+	job.Plan.Budget = privacy.Budget{Epsilon: 1000, Delta: .01}
+	job.Plan.Allocation.Uniform, job.Plan.Randomness = true, privacy.EscrowRandomness
+	return job
+}
+
+// measuredOn releases what sensors measure of a source at node 0 on a graph.
+func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.Graph) *graphcloak.Release {
+	t.Helper()
+	f, y := make([]float64, g.Order()), make([]float64, g.Order())
+	f[0] = 1
+	heat(t, g, m.Tau).MulVecTo(y, false, f)
+	readings := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		readings[k] = max(0, min(1, y[s.Node]))
+	}
+	noise, err := privacy.NewEscrow([]byte("thirty-two bytes that are public"), "test", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := p.Perturb(readings, "r1", noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &graphcloak.Release{
+		Release: release, Model: p.Model, Allocated: p.Allocated,
+		Signal: graphcloak.Signal{MeasurementProperty: "heat"},
+	}
+}
+
+func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
+	t.Helper()
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// directSum sums exp(−Σ_s (ỹ_s − M_si)²/2σ_s²) over graphs, τ and nodes, and returns the shares of nodes and of graphs.
+func directSum(t *testing.T, r *graphcloak.Release, graphs []*graph.Graph, taus []float64) (nodes, of []float64) {
+	t.Helper()
+	n := graphs[0].Order()
+	logs := make([][]float64, len(graphs))
+	var all []float64
+	for k, g := range graphs {
+		for _, tau := range taus {
+			d, f, y := heat(t, g, tau), make([]float64, n), make([]float64, n)
+			for i := range n {
+				clear(f)
+				f[i] = 1
+				d.MulVecTo(y, false, f)
+				sum := 0.0
+				for j, s := range r.Nodes() {
+					z := (r.Values()[j] - y[s]) / r.Sigmas()[j]
+					sum -= z * z / 2
+				}
+				logs[k] = append(logs[k], sum)
+			}
+		}
+		all = append(all, logs[k]...)
+	}
+	total := floats.LogSumExp(all)
+	nodes, of = make([]float64, n), make([]float64, len(graphs))
+	for k := range logs {
+		for j, v := range logs[k] {
+			nodes[j%n] += math.Exp(v - total)
+			of[k] += math.Exp(v - total)
+		}
+	}
+	return nodes, of
+}
+
+// A recovery sums over the graphs of the release's plan, and over τ where it has a range: the
+// probabilities of nodes and of graphs are those of a direct sum, from the file alone.
+func TestRecoverOverGraphs(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for name, set := range map[string]privacy.Uncertainty{"graphs": {}, "graphs and τ": {TauFrom: 1, TauTo: 4}} {
+		m, p := testkit.Planned(t, s, listedJob(t, s, set))
+		graphs, taus := []*graph.Graph{m.Graph}, []float64{m.Tau}
+		for _, a := range m.ListedGraphs() {
+			graphs = append(graphs, a.Graph)
+		}
+		if set.TauTo > 0 {
+			taus = analyst.TauGrid(set.TauFrom, set.TauTo)
+		}
+		r := measuredOn(t, m, p, graphs[1])
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again graphcloak.Release
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatal(err)
+		}
+		m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound := analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: rate(0)}
+		rep, err := m.Recover(t.Context(), &again, sound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes, of := directSum(t, r, graphs, taus)
+		best := floats.MaxIdx(nodes)
+		if id := m.Graph.ID(best); rep.Posterior.NodeID != id || math.Abs(rep.Posterior.Probability-nodes[best]) > 1e-6 {
+			t.Errorf("%s: node %v with probability %v, want %v with %v", name, rep.Posterior.NodeID, rep.Posterior.Probability,
+				id, nodes[best])
+		}
+		names := []string{"", "<b>wide</b>", "shortcut"}
+		for k, x := range rep.GraphPosterior {
+			if x.Name != names[k] || math.Abs(x.Probability-of[k]) > 1e-6 {
+				t.Errorf("%s: graph %d is %+v, want %q with %v", name, k, x, names[k], of[k])
+			}
+		}
+		if len(rep.GraphPosterior) != 3 || set.TauTo == 0 && of[1] < .99 || (rep.TauPosterior != nil) != (set.TauTo > 0) {
+			t.Errorf("%s: %+v, τ %+v", name, rep.GraphPosterior, rep.TauPosterior)
+		}
+		told := "on any of 2 listed ones, each as likely beforehand, and the posterior of one source is summed over all 3: "
+		if set.TauTo == 0 {
+			told += `"<b>wide</b>" over 99 %, `
+		}
+		if notes := strings.Join(rep.Notes, "\n"); !strings.Contains(notes, told) {
+			t.Errorf("%s: notes %s", name, notes)
+		}
+		if rep.Fit == nil || rep.Fit.PValue < .001 {
+			t.Errorf("%s: what a listed graph made does not fit: %+v", name, rep.Fit)
+		}
+		alone := sound
+		alone.StoredGraph = true
+		if rep, err = m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
+			rep.Fit.PValue > .001 {
+			t.Errorf("%s: of the stored graph alone: %+v, fit %+v, %v", name, rep.GraphPosterior, rep.Fit, err)
+		}
+	}
+}
+
+// So many graphs that a posterior over them would take minutes are told to be left out.
+func TestTooManyGraphsToSum(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := listedJob(t, s, privacy.Uncertainty{})
+	m, p := testkit.Planned(t, s, job)
+	r := measuredOn(t, m, p, m.Graph)
+	many := m.ListedGraphs()
+	for len(many) < 200 {
+		many = append(many, many[0])
+	}
+	plain, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: m.Tau}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
+	for count, told := range map[int]bool{199: true, 200: false} {
+		if told { // the count alone: a recovery over 200 graphs takes a while
+			if _, ok := plain.Operator.Processes(many[:count], 0, 0, len(in.Nodes)); !ok {
+				t.Errorf("%d graphs are refused", count)
+			}
+			continue
+		}
+		rep, err := plain.RecoverFrom(context.Background(), in, analyst.Options{Graphs: many[:count]})
+		if err != nil || rep.GraphPosterior != nil ||
+			!strings.Contains(strings.Join(rep.Notes, "\n"), "200 listed graphs too, which are too many") {
+			t.Errorf("%d graphs: %v, %+v, %v", count, err, rep.GraphPosterior, rep.Notes)
+		}
+	}
+	if n, ok := plain.Operator.Processes(many[:30], 1, 4, len(in.Nodes)); n != 9 || ok {
+		t.Errorf("30 graphs with a range of τ: %d processes, %v", n, ok)
+	}
+}
+
+// The rows of all listed graphs are asked for before anything is spent.
+func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
+	const n = 60
+	nodes, ring := "id,heat\n", "source,target\n"
+	for i := range n {
+		nodes += fmt.Sprintf("%d,%d\n", i, i%2)
+		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
+	}
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", ring)
+	s := testkit.Folder(t, dir)
+	job := measuredJob(privacy.Uncertainty{})
+	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
+	job.Plan.Allocation.Uniform = true
+	for k := range 20 {
+		job.Alternatives = append(job.Alternatives, plan.Alternative{
+			Name: fmt.Sprint(k), Changes: []graph.Change{{Source: "0", Target: "1", Weight: float64(2 + k)}},
+		})
+	}
+	few := graphcloak.LoadOptions{MemoryLimit: 10 * 8 * n * n}
+	if _, err := graphcloak.Run(t.Context(), s, job, few); !errors.Is(err, plan.ErrMemory) ||
+		!strings.Contains(err.Error(), "recovery over tau and graphs") {
+		t.Errorf("%v, want ErrMemory for the recovery", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
+		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
+	}
+	job.Recover.StoredGraph = true
+	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
+		t.Errorf("of the stored graph alone: %v", err)
+	}
+}

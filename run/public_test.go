@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study"
+)
+
+// untouched fails the test where a graph or a property is read.
+type untouched struct {
+	graphcloak.Store
+	t *testing.T
+}
+
+func (s untouched) Graph(context.Context, graph.Selection) (*graph.Graph, error) {
+	s.t.Error("the graph was read")
+	return nil, errors.New("read")
+}
+
+// reads counts the properties that are read.
+type reads struct {
+	graphcloak.Store
+	names []string
+}
+
+func (s *reads) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	s.names = append(s.names, property)
+	return s.Store.Signal(ctx, g, property)
+}
+
+func (s *reads) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
+	s.names = append(s.names, property)
+	return s.Store.Labels(ctx, g, property)
+}
+
+// declared are the settings that can name a public property.
+func declared(name string) map[string]func(*graphcloak.Job) {
+	return map[string]func(*graphcloak.Job){
+		"sensors":     func(j *graphcloak.Job) { j.Sensors.Property = name },
+		"node key":    func(j *graphcloak.Job) { j.Selection.NodeKey = name },
+		"weight":      func(j *graphcloak.Job) { j.Selection.RelationshipWeightProperty = name },
+		"length":      func(j *graphcloak.Job) { j.Selection.LengthProperty = name },
+		"communities": func(j *graphcloak.Job) { j.Communities.Property = name },
+		"prior":       func(j *graphcloak.Job) { j.PriorProperty = name },
+	}
+}
+
+// TestNoPublicSettingIsTheSignal: in one job, before anything is read.
+func TestNoPublicSettingIsTheSignal(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for what, declare := range declared("source") {
+		for _, signal := range []graphcloak.Signal{{SourceProperty: "source"}, {MeasurementProperty: "source"}} {
+			job := paperJob()
+			job.Signal = signal
+			declare(&job)
+			_, err := graphcloak.Run(t.Context(), untouched{s, t}, job, graphcloak.LoadOptions{})
+			if !errors.Is(err, plan.ErrSignalPublic) {
+				t.Errorf("%s = the signal %+v: %v, want ErrSignalPublic", what, signal, err)
+			}
+		}
+	}
+	for what, declare := range declared("Source") { // names are compared exactly
+		job := paperJob()
+		declare(&job)
+		if err := job.CheckSignal(); err != nil {
+			t.Errorf("%s = another property: %v", what, err)
+		}
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
+	}
+}
+
+// TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread, by a
+// model that reads less than the plan's did.
+func TestPlanRemembersWhatIsPublic(t *testing.T) {
+	store, _ := testkit.Example(t, "karate")
+	s := &reads{Store: store}
+	bare, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, public := range map[string]graphcloak.Public{
+		"communities": {Communities: community.Options{Property: "source"}},
+		"prior":       {PriorProperty: "source"},
+	} {
+		job := paperJob()
+		job.Public = public
+		m, made := testkit.Planned(t, s, job)
+		if err := study.Expect(t.Context(), m.Model, made, job.Recover, study.Sample{Trials: 2}); err != nil {
+			t.Fatal(err)
+		}
+		p := through(t, made)
+		if !slices.Equal(p.PublicProperties, []string{"source"}) {
+			t.Errorf("%s: the plan file lists %q, want source", what, p.PublicProperties)
+		}
+		s.names = nil
+		_, err = bare.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: what})
+		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
+			t.Errorf("%s: %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
+		}
+		job.Public = graphcloak.Public{}
+		if err := bare.Check(t.Context(), p, job); !errors.Is(err, plan.ErrSignalPublic) {
+			t.Errorf("%s: CheckRelease says %v, want ErrSignalPublic", what, err)
+		}
+		if _, err := m.Run(t.Context(), job); !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
+			t.Errorf("%s: a run says %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
+		}
+	}
+	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
+	}
+	data, err := json.Marshal(planOf(t, store, paperJob()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old map[string]any
+	if err := json.Unmarshal(data, &old); err != nil {
+		t.Fatal(err)
+	}
+	delete(old, "publicProperties")
+	if data, err = json.Marshal(old); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, new(graphcloak.Plan)); err == nil || !strings.Contains(err.Error(), "publicProperties") {
+		t.Errorf("a plan that does not say what is public: %v, want an error", err)
+	}
+}
+
+// through writes a plan file and reads it.
+func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
+	t.Helper()
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := new(graphcloak.Plan)
+	if err := json.Unmarshal(data, q); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// TestReleaseRemembersItsSignal: recovery from it refuses the signal as public.
+func TestReleaseRemembersItsSignal(t *testing.T) {
+	store, _ := testkit.Example(t, "karate")
+	s := &reads{Store: store}
+	m, p := testkit.Planned(t, s, paperJob())
+	made, err := m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r graphcloak.Release
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(r.Signal, made.Signal) || r.Signal.SourceProperty != "source" {
+		t.Errorf("the file says that %+v was released, want the property source", r.Signal)
+	}
+	for _, public := range []graphcloak.Public{
+		{PriorProperty: "source"}, {Communities: community.Options{Property: "source"}},
+	} {
+		set := r.Model
+		set.Public = public
+		reader, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.names = nil
+		_, err = reader.Recover(t.Context(), &r, analyst.Options{})
+		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
+			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", public, err, s.names)
+		}
+		if _, err := reader.Complete(t.Context(), &r, graphcloak.Job{}); !errors.Is(err, plan.ErrSignalPublic) {
+			t.Errorf("Complete with %+v: %v, want ErrSignalPublic", public, err)
+		}
+	}
+	for what, change := range map[string]func(map[string]any){
+		"no signal":            func(d map[string]any) { delete(d, "signal") },
+		"an empty one":         func(d map[string]any) { d["signal"] = map[string]any{} },
+		"two":                  func(d map[string]any) { d["signal"].(map[string]any)["cloaked"] = true },
+		"its own sensors":      func(d map[string]any) { d["model"].(map[string]any)["sensors"] = map[string]any{"property": "source"} },
+		"a number as its name": func(d map[string]any) { d["signal"] = map[string]any{"sourceProperty": 1} },
+	} {
+		var d map[string]any
+		if err := json.Unmarshal(data, &d); err != nil {
+			t.Fatal(err)
+		}
+		change(d)
+		changed, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(changed, new(graphcloak.Release)); err == nil {
+			t.Errorf("a release with %s was read", what)
+		}
+	}
+}
+
+// TestZeroSignal: sources of no mass are refused before the spend, readings of zero
+// are not, for which readings are zero may be what is to be hidden.
+func TestZeroSignal(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	job := paperJob()
+	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
+	for property, refused := range map[string]bool{"none": true, "zero": true, "some": false} {
+		job.Signal = graphcloak.Signal{SourceProperty: property}
+		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+		if refused != errors.Is(err, run.ErrZeroSignal) || !refused && err != nil {
+			t.Errorf("sources %s: %v, want ErrZeroSignal: %v", property, err, refused)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); refused && (err != nil || slices.Contains(scopes, run.Scope(job.Signal))) {
+			t.Errorf("sources %s: the ledger has %q (%v)", property, scopes, err)
+		}
+		job.Signal.AllowZero = true
+		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+			t.Errorf("sources %s, allowed: %v", property, err)
+		}
+	}
+	job.Plan.Measured = true
+	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,0,0\n")
+	job.Signal = graphcloak.Signal{MeasurementProperty: "zero"}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+		t.Errorf("readings of zero: %v", err)
+	}
+}
+
+// counted is a detector that counts.
+type counted struct {
+	community.Detector
+	times *int
+}
+
+func (d counted) Detect(ctx context.Context, g *graph.Graph) (community.Partition, error) {
+	*d.times++
+	time.Sleep(20 * time.Millisecond)
+	return d.Detector.Detect(ctx, g)
+}
+
+// TestPublicIsResolvedOnce: a run with allocated noise reads communities and prior once,
+// or detects once, and accounts for the time of it.
+func TestPublicIsResolvedOnce(t *testing.T) {
+	store, dir := testkit.Example(t, "karate")
+	nodes, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(nodes)), "\n")
+	for i := range lines {
+		lines[i] += map[bool]string{true: ",risk", false: ",2"}[i == 0]
+	}
+	testkit.Write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
+	s, job, detected := &reads{Store: store}, paperJob(), 0
+	job.Plan.Allocation.Uniform, job.PriorProperty = false, "risk"
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(s.names); !slices.Equal(s.names, []string{"club", "risk", "source"}) {
+		t.Errorf("read %q, want each property once", s.names)
+	}
+	job.Communities = community.Options{Detector: counted{community.Leiden{}, &detected}}
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil || detected != 1 {
+		t.Fatalf("detected %d times (%v), want once", detected, err)
+	}
+	if rep.PreProcessingMillis < 20 { // of sleep, however slow the machine
+		t.Errorf("detection took 20 ms: %+v", rep.Millis)
+	}
+}
+
+// TestDetectionBesidePlan: communities are detected while a run plans, and a plan that fails
+// breaks the search off.
+func TestDetectionBesidePlan(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	var broken error
+	job := paperJob()
+	job.Communities = community.Options{Detector: endless{&broken}}
+	job.Plan.Budget.Epsilon = -1
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrInput) {
+		t.Errorf("%v, want ErrInput", err)
+	}
+	if !errors.Is(broken, context.Canceled) {
+		t.Errorf("the detection ended with %v, want that it is broken off", broken)
+	}
+}
+
+// endless is a detector that searches until it is broken off.
+type endless struct{ why *error }
+
+func (d endless) Detect(ctx context.Context, _ *graph.Graph) (community.Partition, error) {
+	<-ctx.Done()
+	*d.why = ctx.Err()
+	return community.Partition{}, ctx.Err()
+}
+
+// TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
+// is refused.
+func TestDryRun(t *testing.T) {
+	s, dir := testkit.Example(t, "karate")
+	before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told *graphcloak.Plan
+	job := paperJob()
+	job.DryRun = true
+	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
+	job.Keep = func(*run.Kept) error { t.Error("it began"); return nil }
+	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+	if err != nil || rep != nil || told == nil || told.Epsilon != 4 {
+		t.Fatalf("%v, %+v, told %+v", err, rep, told)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("nodes.csv is another (%v)", err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the ledger has %q (%v)", scopes, err)
+	}
+	if _, err := privacy.SetCap(t.Context(), s.Ledger(), run.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
+		t.Errorf("past the cap: %v, want ErrExhausted", err)
+	}
+	no := errors.New("no")
+	job.Planned = func(*graphcloak.Plan) error { return no }
+	job.DryRun = false
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, no) {
+		t.Errorf("refused by the hook: %v", err)
+	}
+}
+
+// TestPublishedStaysPublic: a property that an earlier release read without noise is no signal, by
+// whatever store the ledger is reached.
+func TestPublishedStaysPublic(t *testing.T) {
+	store, dir := testkit.Example(t, "karate")
+	job := paperJob()
+	job.Communities.Caption = ""
+	job.Communities.Property = "club"
+	if _, err := graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	job.Communities.Property = ""
+	job.Signal = graphcloak.Signal{MeasurementProperty: "club"}
+	job.Settings.Tau = 2
+	for _, s := range []graphcloak.Store{store, testkit.Folder(t, dir)} {
+		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, plan.ErrSignalPublic) {
+			t.Errorf("%v, want ErrSignalPublic", err)
+		}
+		if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 1 {
+			t.Errorf("scopes %q, %v: the refusal spent", scopes, err)
+		}
+	}
+}

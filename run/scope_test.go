@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// hall is a folder with three members, whose property risk is private.
+func hall(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"nodes.csv":         "id,labels,name,source,risk\na,Member,x,1,0\nb,Member,y,0,1\nc,Member,z,0,0\n",
+		"relationships.csv": "source,target\na,b\nb,c\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func openHall(t *testing.T, dir string) *folder.Store {
+	t.Helper()
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(t.Context()) })
+	return s
+}
+
+func hallJob(signal graphcloak.Signal, epsilon float64) graphcloak.Job {
+	return graphcloak.Job{
+		Settings: graphcloak.Settings{Tau: 1}, Signal: signal,
+		Plan: graphcloak.PlanOptions{
+			Budget: privacy.Budget{Epsilon: epsilon, Delta: 0.1}, Alpha: 1, Measured: signal.MeasurementProperty != "",
+			Allocation: graphcloak.Allocation{Uniform: true},
+		},
+	}
+}
+
+// TestChargesCountAgainstTheirProperty: sources and readings of one property are charged to
+// one account, and properties under a common cap to that, whatever they were charged to before.
+func TestChargesCountAgainstTheirProperty(t *testing.T) {
+	ctx := t.Context()
+	s := openHall(t, hall(t))
+	do := func(signal graphcloak.Signal) (string, error) {
+		rep, err := graphcloak.Run(ctx, s, hallJob(signal, 1), graphcloak.LoadOptions{})
+		if err != nil {
+			return "", err
+		}
+		return rep.BudgetScope, nil
+	}
+	source, measured := graphcloak.Signal{SourceProperty: "source"}, graphcloak.Signal{MeasurementProperty: "source"}
+	for _, signal := range []graphcloak.Signal{source, measured} {
+		if scope, err := do(signal); err != nil || scope != "property=source" {
+			t.Errorf("%+v was paid from %q, %v", signal, scope, err)
+		}
+	}
+	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), "property=source"); err != nil || a.Releases != 2 {
+		t.Errorf("%+v, %v, want both releases", a, err)
+	}
+	// Four releases of (1, 0.1) are (3.32, 0.1)-private together, five (4, 0.1).
+	limit := privacy.Cap{Budget: privacy.Budget{Epsilon: 3.4, Delta: 0.1}}
+	if err := privacy.Continue(ctx, s.Ledger(), "people", []string{"property=source", "property=risk"}, limit); err != nil {
+		t.Fatal(err)
+	}
+	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source} {
+		if scope, err := do(signal); err != nil || scope != "people" {
+			t.Errorf("%+v was paid from %q, %v, want the common account", signal, scope, err)
+		}
+	}
+	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source, measured} {
+		if scope, err := do(signal); !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("%+v past the common cap was paid from %q, %v", signal, scope, err)
+		}
+	}
+	for scope, releases := range map[string]int64{"people": 4, "property=source": 3, "property=risk": 1} {
+		if a, err := privacy.SpentOn(ctx, s.Ledger(), scope); err != nil || a.Releases != releases {
+			t.Errorf("%s spent %+v, %v, want %d releases", scope, a, err, releases)
+		}
+	}
+}
+
+// TestOneCapForOneProperty: neither another selection nor another path to the folder
+// evades a cap, and one may be required.
+func TestOneCapForOneProperty(t *testing.T) {
+	ctx := t.Context()
+	dir := hall(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	do := func(path string, label ...string) error {
+		s, err := folder.New(ctx, path, folder.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(ctx)
+		job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
+		job.RequireCap, job.Selection.NodeLabels = true, label
+		_, err = graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{})
+		return err
+	}
+	if err := do(dir); !errors.Is(err, run.ErrNoCap) {
+		t.Fatalf("without a cap: %v, want ErrNoCap", err)
+	}
+	s, err := folder.New(ctx, dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(ctx)
+	if scopes, err := s.Ledger().Scopes(ctx); err != nil || len(scopes) != 0 {
+		t.Errorf("the refusal left scopes %q, %v", scopes, err)
+	}
+	scope := run.Scope(graphcloak.Signal{SourceProperty: "source"})
+	if _, err := privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := do(dir, "Member"); err != nil {
+		t.Fatal(err)
+	}
+	for path, labels := range map[string][]string{dir: nil, link: {"Member"}} {
+		if err := do(path, labels...); !errors.Is(err, privacy.ErrExhausted) {
+			t.Errorf("%s, labels %q: %v, want ErrExhausted", path, labels, err)
+		}
+	}
+}
+
+// TestNodeKeyEvadesNoCap: sensors that were counted by one name are not counted again
+// under another.
+func TestNodeKeyEvadesNoCap(t *testing.T) {
+	ctx := t.Context()
+	s := openHall(t, hall(t))
+	job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
+	job.Plan.Guarantee = privacy.PerSensor
+	scope := run.Scope(job.Signal)
+	if _, err := privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		key  string
+		want error
+	}{{"", nil}, {"", privacy.ErrExhausted}, {"name", privacy.ErrInput}} {
+		job.Selection.NodeKey, job.RunID = step.key, ""
+		if _, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{}); !errors.Is(err, step.want) {
+			t.Errorf("key %q: %v, want %v", step.key, err, step.want)
+		}
+	}
+	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), scope); err != nil || a.Releases != 1 {
+		t.Errorf("%+v, %v, want one release within a cap for one", a, err)
+	}
+}
+
+// The name of a scope tells a property only where it was made of one.
+func TestPropertyOf(t *testing.T) {
+	for scope, want := range map[string]string{
+		"property=risk": "risk", "property=a property=b": "a property=b", "property=": "", "sensors": "", "risk": "",
+		"night property=risk": "", "": "",
+	} {
+		if got, ok := run.PropertyOf(scope); got != want || ok != (want != "") {
+			t.Errorf("scope %q tells the property %q, %t, want %q", scope, got, ok, want)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// TestSeveralSources puts full sources at two nodes of the karate club, one in each
+// camp, under noise so small that both can be read off.
+func TestSeveralSources(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	set := paperJob().Settings
+	set.Tau = 1
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []graph.ID{"17", "27"}
+	kernel := testkit.HeatKernel(m.Graph, 1)
+	var in analyst.Measurements
+	for i := range m.Graph.Order() {
+		y := 0.0
+		for _, id := range want {
+			j, ok := m.Graph.Index(id)
+			if !ok {
+				t.Fatalf("no node %q", id)
+			}
+			y += kernel.At(i, j)
+		}
+		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
+	}
+	for _, sources := range []int{2, analyst.OneOrTwo} {
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: sources})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Sorted(slices.Values(rep.Sources.NodeIDs))
+		if rep.Sources.Count != 2 || !slices.Equal(got, want) {
+			t.Errorf("sources %d: %+v, want 2 at %v", sources, *rep.Sources, want)
+		}
+		if got := rep.Posterior.CredibleSetSize; got != 2 { // 95 % of two expected sources
+			t.Errorf("sources %d: credible set of %d nodes, want 2", sources, got)
+		}
+		for _, c := range rep.Communities {
+			if c.Probability < .99 || c.Probability > 1 {
+				t.Errorf("sources %d: community %s holds a source with probability %v, want over 0.99", sources, c.Name, c.Probability)
+			}
+		}
+		sum, last := 0.0, 0.0
+		for node := range rep.Stream() {
+			sum, last = sum+node.SourceProbability, node.CommunityProbability
+		}
+		if math.Abs(sum-2) > 1e-9 || last < .99 {
+			t.Errorf("sources %d: the nodes' probabilities add up to %v, want 2; the last node's community has %v", sources, sum, last)
+		}
+		if !strings.Contains(rep.Answer, "NOT hidden") {
+			t.Errorf("sources %d: %q does not warn", sources, rep.Answer)
+		}
+	}
+}
+
+// TestNothingSaid: measurements of 0 under noise that hides everything say nothing,
+// however sure the prior is, and however many sources a community must hold. The path
+// a–b–c–d has the sides {a, b} and {c, d}, and the prior 98 % on a.
+func TestNothingSaid(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	in := analyst.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
+	for _, tt := range []struct {
+		prior   string
+		sources int
+		left    float64 // prior probability that {a, b} holds a source
+	}{
+		{"", 1, 1. / 2},
+		{"", 2, 5. / 6},
+		// The sets of two have weights ab 588, ac 588, ad 588, bc 4, bd 4 and cd 4.
+		{"risk", 1, 296. / 300},
+		{"risk", 2, 1772. / 1776},
+	} {
+		m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{
+			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior,
+		}}, graphcloak.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(rep.Communities, func(c report.Community) bool { return c.Name == "l" })
+		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 ||
+			math.Abs(got.Probability-rep.Presence.Probability*tt.left) > .01 {
+			t.Errorf("prior %q, %d sources: %+v, want prior and posterior %v", tt.prior, tt.sources, got, tt.left)
+		}
+		if rep.Prior != tt.prior || !strings.HasPrefix(rep.Answer, "No sign of a source") || rep.StandsOut() {
+			t.Errorf("prior %q, %d sources: prior %q: %s", tt.prior, tt.sources, rep.Prior, rep.Answer)
+		}
+	}
+}
+
+// TestSourcesRefused: a number that is none, and measurements that are none; a
+// graph of one node has one source.
+func TestSourcesRefused(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	set := paperJob().Settings
+	set.Tau = 1
+	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
+	for _, in := range []analyst.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
+		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%+v: %v, want a refusal", in, err)
+		}
+	}
+	for _, sources := range []int{-2, 3} {
+		if _, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: sources}); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("%d sources: %v, want a refusal", sources, err)
+		}
+	}
+	for n, refused := range map[int]bool{2: true, 3: false, analyst.DenseLimit: false, analyst.DenseLimit + 1: true} {
+		if err := analyst.CheckSources(2, n); errors.Is(err, recovery.ErrInvalid) != refused {
+			t.Errorf("two sources among %d nodes: %v", n, err)
+		}
+	}
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id\na\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n")
+	lone, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lone.Close(context.Background())
+	if m, err = graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if rep, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: analyst.OneOrTwo}); err != nil || rep.Sources != nil {
+		t.Errorf("one node: %v, %+v", err, rep)
+	}
+}
+
+// grid returns a model of 6 × 6 nodes at τ = 1, and readings of full sources without
+// noise, said to have some.
+func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analyst.Measurements) {
+	t.Helper()
+	const side = 6
+	dir := t.TempDir()
+	nodes, edges := "id\n", "source,target\n"
+	for i := range side * side {
+		nodes += strconv.Itoa(i) + "\n"
+		if i%side > 0 {
+			edges += fmt.Sprintf("%d,%d\n", i-1, i)
+		}
+		if i >= side {
+			edges += fmt.Sprintf("%d,%d\n", i-side, i)
+		}
+	}
+	testkit.Write(t, dir, "nodes.csv", nodes)
+	testkit.Write(t, dir, "relationships.csv", edges)
+	s, err := folder.New(t.Context(), dir, folder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, y := make([]float64, side*side), make([]float64, side*side)
+	for _, i := range sources {
+		j, _ := m.Graph.Index(graph.ID(strconv.Itoa(i)))
+		f[j] = 1
+	}
+	d.MulVecTo(y, false, f)
+	in := analyst.Measurements{Values: y}
+	for i := range y {
+		in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
+	}
+	return m, in
+}
+
+// TestRadiusUnits: a radius that is given is in the unit of the readings, where all
+// sensors have one σ, and so are the radius, the residual and the margin that come back.
+func TestRadiusUnits(t *testing.T) {
+	const sigma, radius = 0.05, 0.1
+	m, in := grid(t, []int{7}, sigma)
+	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := rep.BPDN; math.Abs(b.Radius-radius) > 1e-12 || math.Abs(b.Residual-radius) > 1e-6*radius {
+		t.Errorf("radius %v and residual %v, want both %v", b.Radius, b.Residual, radius)
+	}
+	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Chi2}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := recovery.Chi2Radius(sigma, 36, recovery.DefaultBeta); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
+		t.Errorf("radius %v, want %v", rep.BPDN.Radius, want)
+	}
+	far := in // readings below 0, which no source explains, are 3 in length from all that one does
+	far.Values = make([]float64, 36)
+	far.Values[0] = -3
+	if rep, err = m.RecoverFrom(t.Context(), far, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if b := rep.BPDN; b.Status != "infeasible" || math.Abs(b.Margin-2) > 1e-6 {
+		t.Errorf("%s by %v, want infeasible by 2", b.Status, b.Margin)
+	}
+}
+
+// TestVisibleOfRandomWalk: directions are those of M, whose singular vectors are not the
+// eigenvectors of a Laplacian that is not symmetric.
+func TestVisibleOfRandomWalk(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}, graphcloak.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Graph.Order()
+	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	M := mat.NewDense(n, n, nil)
+	unit, column := make([]float64, n), make([]float64, n)
+	for i := range n {
+		clear(unit)
+		unit[i] = 1
+		d.MulVecTo(column, false, unit)
+		M.SetCol(i, column)
+	}
+	var svd mat.SVD
+	svd.Factorize(M, mat.SVDNone)
+	for _, sigma := range []float64{.05, .1, .15, .2, .25, .3, .4} {
+		in := analyst.Measurements{Values: make([]float64, n)}
+		for i := range n {
+			in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
+		}
+		in.Values[3] = 1
+		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Projected}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		for _, v := range svd.Values(nil) {
+			if v > 2*sigma {
+				want++
+			}
+		}
+		if got := rep.BPDN; got.Dimension != want || math.Abs(got.Radius-recovery.Chi2Radius(sigma, want, recovery.DefaultBeta)) > 1e-12 {
+			t.Errorf("σ = %v: %d directions and radius %v, want %d", sigma, got.Dimension, got.Radius, want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// A source of five methods is spent from a ledger that the job names, and takes no
+// results; one that names no ledger is refused.
+func TestBareSource(t *testing.T) {
+	g, err := graph.Path(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := memory.FromGraph(g)
+	if err := s.Set("source", map[graph.ID]any{g.ID(3): 1}); err != nil {
+		t.Fatal(err)
+	}
+	bare := struct{ graphcloak.Source }{s}
+	job := paperJob()
+	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
+	do := func() error {
+		_, err := graphcloak.Run(t.Context(), bare, job, graphcloak.LoadOptions{})
+		return err
+	}
+	if err := do(); !errors.Is(err, run.ErrNoLedger) {
+		t.Errorf("without a ledger: %v, want ErrNoLedger", err)
+	}
+	var l privacy.MemoryLedger
+	job.Ledger = &l
+	job.Write.Enabled = true
+	if err := do(); !errors.Is(err, run.ErrNoSink) {
+		t.Errorf("without a sink: %v, want ErrNoSink", err)
+	}
+	if scopes, err := l.Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Fatalf("a run that was refused spent from %q, %v", scopes, err)
+	}
+	other := memory.FromGraph(g)
+	job.Write.To = other
+	if err := do(); err == nil {
+		t.Error("a sink took results on a graph of another store")
+	}
+	job.Write.Enabled = false
+	if err := do(); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := privacy.VerifyLedger(t.Context(), &l, run.Scope(job.Signal)); err != nil || a.Releases != 1 {
+		t.Errorf("the ledger holds %d releases, %v, want 1", a.Releases, err)
+	}
+	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the source's own ledger holds %q, %v", scopes, err)
+	}
+}
