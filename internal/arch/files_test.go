@@ -39,7 +39,6 @@ var circular = map[string]int{
 	"privacy/limit":       3,
 	"privacy/sensitivity": 21,
 	"recovery":            8,
-	"recovery/posterior":  14,
 	"report":              7,
 	"report/page":         7,
 	"study/advice":        2,

@@ -4,7 +4,6 @@ package posterior
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,38 +61,6 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
-// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
-// to a constant. opts.Norms is ignored. It returns [ErrWork] where there are too many
-// pairs, or, where sensors may be broken, too many that matter.
-func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
-	_, n := d.A.Dims()
-	switch {
-	case n < 2:
-		return nil, fmt.Errorf("%w: pairs among %d node", ErrInvalid, n)
-	case n > pairLimit:
-		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrWork, n)
-	}
-	if opts.Faults.Rate != 0 {
-		return newFaultyPairs(ctx, d, opts)
-	}
-	opts.Norms = nil // exact ones
-	c, norms, logPrior, err := sufficient(ctx, d, opts)
-	if err != nil {
-		return nil, err
-	}
-	logCount := logDistinct(logPrior)
-	if math.IsInf(logCount, -1) {
-		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
-	}
-	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
-	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
-		return nil, err
-	}
-	p.normalize(logCount - math.Ln2)
-	return p, nil
 }
 
 // pairBlock is the number of columns of the Gram matrix that are held at once.

@@ -4,26 +4,13 @@ package posterior
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
-	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
-
-// Options hold the prior; the zero value is a flat node prior, and amplitude 1 or uniform at even odds.
-type Options struct {
-	Amplitude Amplitude
-	Prior     []float64 // n values ≥ 0, in any scale; nil is flat
-	Norms     *Norms    // nil: those of [ColumnNorms]
-	Faults    Faults    // of the sensors
-	// Progress receives the number of products with A, or of chains, done so far.
-	Progress func(stage string, done, total int64)
-}
 
 // Posterior is the distribution of the node of a single source.
 type Posterior struct {
@@ -83,33 +70,6 @@ func groupCount(labels []int, n int) (int, error) {
 	return count, nil
 }
 
-// New returns the posterior of a single source, exact where the norms are:
-// with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
-// a·c_i − a²N_i/2 up to a constant.
-//
-// Where sensors may be broken it is exact for a matrix, and bounded for an operator that
-// is known by products, whose entries are supposed to be at least 0.
-func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
-	if opts.Faults.Rate != 0 {
-		return newFaulty(ctx, d, opts)
-	}
-	c, norms, logPrior, err := sufficient(ctx, d, opts)
-	if err != nil {
-		return nil, err
-	}
-	e := newEvidence(opts.Amplitude)
-	p := &Posterior{LogEvidence: e.logs(c, norms.N), Probability: make([]float64, len(c))}
-	weight := p.Probability
-	floats.AddTo(weight, p.LogEvidence, logPrior)
-	if norms.Low == nil {
-		p.normalize(nil, nil)
-		return p, nil
-	}
-	low, high := e.weightBounds(c, norms, productError(d), logPrior)
-	p.normalize(low, high)
-	return p, nil
-}
-
 // normalize turns log weights, which Probability holds, into all that is not set; low and
 // high bound them where they are not exact.
 func (p *Posterior) normalize(low, high []float64) {
@@ -130,115 +90,6 @@ func (p *Posterior) normalize(low, high []float64) {
 		}
 	})
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
-}
-
-// productError bounds the error of an entry of Aᵀy, from the error of A.
-func productError(d measurement.Data) float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
-
-// logWork is the work of an evidence, in values that are read or written.
-const logWork = 256
-
-// logs returns the log evidence of each node.
-func (e evidence) logs(c, norms []float64) []float64 {
-	out := make([]float64, len(c))
-	parallel.Rows(len(c), logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			out[i] = e.log(c[i], norms[i])
-		}
-	})
-	return out
-}
-
-// weights returns the log weight of each node, evidence plus prior.
-func (e evidence) weights(c, norms, logPrior []float64) []float64 {
-	w := e.logs(c, norms)
-	floats.Add(w, logPrior)
-	return w
-}
-
-// weightBounds returns bounds on the log weight of each node, evidence plus prior, where c
-// has an error of at most cError. The weight rises with c and falls with N.
-func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrior []float64) (low, high []float64) {
-	low, high = make([]float64, len(c)), make([]float64, len(c))
-	parallel.Rows(len(c), 2*logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			low[i] = e.log(c[i]-cError, norms.High[i]) + logPrior[i]
-			high[i] = e.log(c[i]+cError, norms.Low[i]) + logPrior[i]
-		}
-	})
-	return low, high
-}
-
-// logShareErrors returns the logarithm of the uncertainty of each posterior probability,
-// (e^high − e^low)/Z.
-func logShareErrors(low, high []float64, logZ float64) []float64 {
-	width := make([]float64, len(low))
-	parallel.Rows(len(low), logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			width[i] = math.Inf(-1)
-			if !(high[i] <= low[i]) {
-				width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
-			}
-		}
-	})
-	return width
-}
-
-// logOddsError bounds the error of the log odds of the first two: the largest and the second
-// largest weight lie between those of the lower and of the upper bounds.
-func logOddsError(weight, low, high []float64) float64 {
-	w, l, h := firstTwo(weight), firstTwo(low), firstTwo(high)
-	if math.IsInf(h[1], -1) { // no second
-		return 0
-	}
-	odds := w[0] - w[1]
-	return max(h[0]-l[1]-odds, odds-max(0, l[0]-h[1]))
-}
-
-// sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
-func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
-	_, n := d.A.Dims()
-	if logPrior, err = logWeights(opts.Prior, n); err != nil {
-		return nil, norms, nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, norms, nil, err
-	}
-	if opts.Norms != nil {
-		norms = *opts.Norms
-		if err := norms.check(n); err != nil {
-			return nil, norms, nil, err
-		}
-	} else if norms, err = ColumnNorms(ctx, d, opts); err != nil {
-		return nil, norms, nil, err
-	}
-	c = make([]float64, n)
-	d.A.MulVecTo(c, true, d.Y)
-	return c, norms, logPrior, ctx.Err()
-}
-
-// logWeights returns the logarithms of a prior that sums to 1.
-func logWeights(prior []float64, n int) ([]float64, error) {
-	w := make([]float64, n)
-	if prior == nil {
-		floats.AddConst(-math.Log(float64(n)), w)
-		return w, nil
-	}
-	if len(prior) != n {
-		return nil, fmt.Errorf("%w: %d prior weights for %d nodes", ErrInvalid, len(prior), n)
-	}
-	for i, v := range prior {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return nil, fmt.Errorf("%w: prior of node %d is %v, want ≥ 0 and finite", ErrInvalid, i, v)
-		}
-		w[i] = math.Log(v)
-	}
-	total := logSum(w)
-	if math.IsInf(total, -1) {
-		return nil, fmt.Errorf("%w: the prior is zero at every node", ErrInvalid)
-	}
-	floats.AddConst(-total, w)
-	return w, nil
 }
 
 // credibleLevel is what a credible set holds.

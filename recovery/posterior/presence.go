@@ -54,3 +54,21 @@ func (k *checker) addNull(null []float64, b *noiseBlock) {
 		null[j] = logAdd(null[j], odds+deviations*k.off)
 	}
 }
+
+// Check says whether there is a source at all, and whether one source explains the
+// measurements. Both are tests against measurements that are simulated with the same A
+// and noise: their p-values are multiples of 1/(Trials + 1), or less.
+type Check struct {
+	Node      int // of the single source of the largest likelihood
+	Amplitude float64
+	Residual  float64 // ‖y − aAe_i‖² for it
+	// Presence is the test of no source.
+	Presence
+	// Fit is the p-value of a single source. Where entries of A are held, it is at most α with a probability of at most α for a
+	// source that the prior draws, be its amplitude 1 or uniform: it is the largest of those against trials of each
+	// kind, FitTrials of each, of what [judge] measures. Where no trial is as large, it may be less than
+	// 1/(FitTrials + 1): a bound by the exact parts. Where A is known by products, there are no trials, and it is three times the
+	// least of three tails of the residual, those of noise alone.
+	Fit       float64
+	FitTrials int
+}

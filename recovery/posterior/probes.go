@@ -181,3 +181,90 @@ func (f *deflation) orthogonalityError() float64 {
 	}
 	return mat.Norm(gram, 2) + float64(f.q.K*f.q.M)/(1<<53)
 }
+
+// products counts the products with an operator.
+type products struct {
+	measurement.Data
+	progress func(stage string, done, total int64)
+	done     int64
+}
+
+// count reports k more products.
+func (p *products) count(k int) {
+	p.done += int64(k)
+	if p.progress != nil {
+		p.progress("recover: products for column norms", p.done, 0)
+	}
+}
+
+// columnNorms sets the norms of the columns js.
+func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
+	m, _ := p.A.Dims()
+	width := min(len(js), linop.BlockColumns(m))
+	cols := make([]float64, m*width)
+	for at := 0; at < len(js); at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := js[at:min(at+width, len(js))]
+		linop.ColumnsTo(p.A, cols[:m*len(part)], part)
+		for k, j := range part {
+			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
+		}
+		p.count(len(part))
+	}
+	return ctx.Err()
+}
+
+// addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
+// first … first+width−1 as the columns of in, in row-major order.
+func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
+	fill func(in []float64, first, width int),
+) error {
+	m, n := a.Dims()
+	width := min(probeWidth, count)
+	in, out := make([]float64, m*width), make([]float64, n*width)
+	for first := 0; first < count; first += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width = min(width, count-first)
+		in, out = in[:m*width], out[:n*width]
+		fill(in, first, width)
+		linop.MulBlockTo(a, out, true, in, width)
+		parallel.Rows(n, width+1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for _, v := range out[i*width : (i+1)*width] {
+					sum[i] += v * v
+				}
+			}
+		})
+		p.count(width)
+	}
+	return ctx.Err()
+}
+
+// grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
+// a block captures a quarter of the remaining weighted norms.
+func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
+	for f.q.K < k {
+		left := math.Inf(-1) // not known yet
+		if weight != nil {
+			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
+		}
+		gain, err := f.extend(ctx, weight)
+		if err != nil || gain <= left/4 || gain == 0 {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// widen extends bounds on ‖A e_i‖² to all A' with ‖A' − A‖₂ ≤ d.
+func widen(low, high, d float64) (l, h float64) {
+	if d == 0 {
+		return low, high
+	}
+	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
+	return min(low, l*l), max(high, h*h)
+}
