@@ -301,15 +301,6 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// A comparison of revisions without one to compare with is refused before anything is measured.
-func TestNoRevision(t *testing.T) {
-	defer func(before string) { *only = before }(*only)
-	*only = "scaling,revisions"
-	if err := runAll(t.Context()); !errors.Is(err, errNoRevision) {
-		t.Errorf("%v, want that a revision is to be named", err)
-	}
-}
-
 // A short task is repeated, a long one is not, and results of other bits have other digests.
 func TestTimed(t *testing.T) {
 	calls := 0

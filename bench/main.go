@@ -8,8 +8,6 @@
 //	go -C bench run . -only diffusion       one topic, to standard output
 //	go -C bench run . -only run -refresh    one topic, into its section of RESULTS.md
 //	go -C bench run . -only scaling         the same work at 1, 2, 4, … and all processors
-//	go -C bench run . -only revisions -against v1.0
-//	                                     the same work by an older revision, on one processor
 //	go -C bench run . -case road-like       the cases with this text in their name, to standard output
 //
 // It needs Python 3.11 or later with venv. The peers, at the versions of
@@ -41,9 +39,7 @@ var (
 	quick  = flag.Bool("quick", false, "small graphs, a few minutes in all")
 	output = flag.String("o", "", "file whose sections of these topics to write again; default: RESULTS.md for a full run or with "+
 		"-refresh, else standard output")
-	refresh = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
-	against = flag.String("against", "", "revision that topic revisions compares with; without it that topic is left out, or refused "+
-		"where it is named")
+	refresh  = flag.Bool("refresh", false, "write into RESULTS.md, whose other sections stay")
 	limit    = flag.Duration("limit", time.Hour, "time that one process may take; one that takes longer fails")
 	child    = flag.String("child", "", "internal: run our side of TOPIC/CASE in -dir")
 	folder   = flag.String("dir", "", "internal: folder of the case")
@@ -68,8 +64,8 @@ func main() {
 // topics are the sections of the results.
 func topics() []topic {
 	return []topic{
-		diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, movers, allocations, estimates, runs,
-		scaling, revisions,
+		diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, movers, estimates, runs,
+		scaling,
 	}
 }
 
@@ -82,17 +78,11 @@ func topicNames() (names []string) {
 
 func runAll(ctx context.Context) error {
 	wanted := topicNames()
-	if *against == "" {
-		wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == revisions.name })
-	}
 	if *only != "" {
 		wanted = strings.Split(*only, ",")
 		for _, name := range wanted {
 			if !slices.Contains(topicNames(), name) {
 				return fmt.Errorf("no topic %q, want some of %s", name, strings.Join(topicNames(), ", "))
-			}
-			if name == revisions.name && *against == "" {
-				return errNoRevision
 			}
 		}
 	}

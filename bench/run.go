@@ -33,7 +33,6 @@ type measure struct {
 
 	Phases  []float64 `json:"phases,omitempty"`  // seconds
 	Support int       `json:"support,omitempty"` // nodes of f̂
-	Ratios  []float64 `json:"ratios,omitempty"`  // of CPU seconds, new over old
 }
 
 // topic is a section of the results.
@@ -55,7 +54,6 @@ type comparison struct {
 
 	workers []int // numbers of processors at which our side runs; nil: one, beside the peers
 	copies  bool  // beside as many copies side by side, in rounds; else each number once
-	pairs   int   // of runs of two revisions; 0: of this one only
 }
 
 type peer struct {
@@ -86,7 +84,6 @@ var threads = []string{
 
 type runner struct {
 	python, work string
-	built        *trees // once revisions were compared
 }
 
 func (r *runner) topic(ctx context.Context, t topic) (lines []line) {
@@ -99,8 +96,6 @@ func (r *runner) topic(ctx context.Context, t topic) (lines []line) {
 		}
 		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, c.name)
 		switch {
-		case c.pairs > 0:
-			lines = append(lines, r.compare(ctx, c)...)
 		case c.workers != nil:
 			lines = append(lines, r.scale(ctx, t.name, c)...)
 		default:

@@ -34,6 +34,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 var scaling = topic{
@@ -289,7 +290,7 @@ func evaluation(ctx context.Context, dir string, g *graph.Graph) (task, error) {
 		if _, err := p.Plan(ctx, p.opts); err != nil {
 			return nil, err
 		}
-		return study.Evaluate(ctx, p.Model.Model, kept, study.Options{Trials: 200, Seed: 1})
+		return study.Evaluate(ctx, p.Model.Model, kept, study.Options{Trials: 200, Options: simulate.Options{Seed: 1}})
 	}, nil
 }
 

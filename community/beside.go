@@ -45,7 +45,7 @@ func (s *Search) Wait(ctx context.Context) (Partition, error) {
 }
 
 // Stop tells the detector to break off and waits until it has returned. How that ended, a panic
-// included, is told by [Search.Wait] alone.
+// included, is returned by [Search.Wait] alone.
 func (s *Search) Stop() {
 	s.stop()
 	<-s.done

@@ -296,27 +296,6 @@ func TestConnected(t *testing.T) {
 	}
 }
 
-// Louvain and Leiden are two algorithms. Where blocks are weak, Leiden finds more
-// modularity, as its authors report.
-func TestLouvainIsNotLeiden(t *testing.T) {
-	var louvain, leiden float64
-	for seed := range uint64(10) {
-		g, _, err := graph.SBM(500, 2, 0.05, 0.02, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, errA := community.Louvain{}.Detect(t.Context(), g)
-		b, errB := community.Leiden{}.Detect(t.Context(), g)
-		if err := errors.Join(errA, errB); err != nil {
-			t.Fatal(err)
-		}
-		louvain, leiden = louvain+a.Modularity/10, leiden+b.Modularity/10
-	}
-	if !(leiden > louvain) {
-		t.Errorf("mean modularity %v by Leiden, %v by Louvain", leiden, louvain)
-	}
-}
-
 // The same bits twice, and at any number of processors.
 func TestDeterministic(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 0))

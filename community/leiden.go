@@ -13,15 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Objective is what a detector maximises.
-type Objective int
-
-// The objectives.
-const (
-	ByModularity Objective = iota // modularity at resolution γ
-	CPM                           // constant Potts model: free of the resolution limit
-)
-
 // Leiden is the algorithm of Traag, Waltman & van Eck, From Louvain to Leiden,
 // Scientific Reports 9 (2019) 5233, doi:10.1038/s41598-019-41695-z: nodes move to
 // the best neighbouring community, each community is split into well-connected
@@ -133,28 +124,12 @@ func (s *search) run(g *graph.Graph, base *level, o Leiden) ([]int32, float64, e
 	return labels, reached, nil
 }
 
-func singletons(n int) []int32 {
-	s := make([]int32, n)
-	for i := range s {
-		s[i] = int32(i)
-	}
-	return s
-}
-
 func toInts(s []int32) []int {
 	w := make([]int, len(s))
 	for i, x := range s {
 		w[i] = int(x)
 	}
 	return w
-}
-
-// search is the state that the levels share.
-type search struct {
-	ctx            context.Context
-	random         *rand.Rand
-	penalty, theta float64
-	gather         *gather
 }
 
 // unfold improves labels in place, level by level.

@@ -2,7 +2,11 @@
 
 package community
 
-import "math"
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+)
 
 // minMoveGain is the least gain that moves a node, relative to its degree: a smaller
 // gain may be rounding of the sums, and nodes could move forever.
@@ -191,4 +195,20 @@ func (s *search) draw(gain []float64) int {
 		}
 	}
 	return -1
+}
+
+// search is the state that the levels share.
+type search struct {
+	ctx            context.Context
+	random         *rand.Rand
+	penalty, theta float64
+	gather         *gather
+}
+
+func singletons(n int) []int32 {
+	s := make([]int32, n)
+	for i := range s {
+		s[i] = int32(i)
+	}
+	return s
 }

@@ -22,7 +22,7 @@ var ErrMissing = errors.New("community: nodes without a community")
 
 // Detector finds communities. It is deterministic: one graph and one detector
 // give the same partition, bit by bit, at any number of workers. A plan calls it in a goroutine beside its
-// other work, so that what a detector tells of its progress may come at the same time as what the plan tells;
+// other work, so that its progress may be reported at the same time as the plan's;
 // and it waits for the detector, which returns soon after its context has ended.
 type Detector interface {
 	Detect(ctx context.Context, g *graph.Graph) (Partition, error)

@@ -22,7 +22,7 @@ const RunLabel = "GraphCloakRun"
 // reserved and cancelled.
 const (
 	Reserved  = "RESERVED"  // nothing is written; its budget is about to be spent, or is
-	Cancelled = "CANCELLED" // it was reserved, and nothing was spent
+	Cancelled = "CANCELED" // it was reserved, and nothing was spent
 	Running   = "RUNNING"   // some values may be written
 	Finished  = "FINISHED"  // all values are written
 	Undone    = "UNDONE"    // the values were removed; what was spent stays spent

@@ -67,8 +67,7 @@ type Ends struct {
 
 // Bounds of a schema.
 const (
-	SchemaKinds      = 200    // labels, and types
-	SchemaProperties = 500    // of a kind
-	SchemaSample     = 1000   // nodes or relationships of a kind
-	SchemaRows       = 10_000 // of a file
+	SchemaKinds      = 200  // labels, and types
+	SchemaProperties = 500  // of a kind
+	SchemaSample     = 1000 // nodes or relationships of a kind
 )

@@ -6,16 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
-
-// blockColumns is the number of columns that are diffused at a time.
-const blockColumns = 16
 
 // padded returns the number of columns, at least c, at which c columns are diffused fastest: products have
 // kernels for four columns or fewer, for 8 and for 16.
@@ -27,48 +22,6 @@ func (d *Diffusion) padded(c int) int {
 		return 8
 	}
 	return blockColumns
-}
-
-// workspace is the memory of one application: two vectors for the recurrence, and two
-// for input and output where they are copied. Its loops over rows are made once, so that
-// an application allocates nothing.
-type workspace struct {
-	x, y, t0, t1 []float64
-	lent         [4]*linop.Block // of these vectors
-	loop         rowLoop
-	// The loops that rowLoop has.
-	gather, scatter, begin, round func(lo, hi int)
-}
-
-var workspaces = sync.Pool{New: func() any {
-	w := &workspace{}
-	w.gather, w.scatter, w.begin, w.round = w.loop.gather, w.loop.scatter, w.loop.begin, w.loop.round
-	return w
-}}
-
-func newWorkspace(size int, copies bool) *workspace {
-	w := workspaces.Get().(*workspace)
-	w.t0, w.t1 = w.borrow(0, size), w.borrow(1, size)
-	if copies {
-		w.x, w.y = w.borrow(2, size), w.borrow(3, size)
-	}
-	return w
-}
-
-func (w *workspace) borrow(i, size int) []float64 {
-	w.lent[i] = linop.Borrow(size)
-	return w.lent[i].V
-}
-
-// release gives the workspace back.
-func (w *workspace) release() {
-	for _, b := range w.lent {
-		if b != nil {
-			b.Back()
-		}
-	}
-	w.x, w.y, w.t0, w.t1, w.lent, w.loop = nil, nil, nil, nil, [4]*linop.Block{}, rowLoop{}
-	workspaces.Put(w)
 }
 
 // MulVecTo sets dst to M̃x, or to M̃ᵀx. It allocates nothing once its memory,
@@ -120,77 +73,14 @@ func (d *Diffusion) applySymmetric(ctx context.Context, y, x []float64, w *works
 // toSymmetric copies c columns of x into the rows of the symmetric form, in w.x, and zeros in the
 // columns that pad them: M = diag(1/s) e^{-τS} diag(s).
 func (d *Diffusion) toSymmetric(w *workspace, x []float64, trans bool, k, first, c int) {
-	w.loop = rowLoop{d: d, dst: w.x, src: x, divide: trans, k: k, first: first, c: c, width: d.padded(c)}
+	w.loop = rowLoop{gen: d.gen, dst: w.x, src: x, divide: trans, k: k, first: first, c: c, width: d.padded(c)}
 	parallel.Rows(d.gen.Order(), 2*c, w.gather)
 }
 
 // fromSymmetric copies them back from w.y.
 func (d *Diffusion) fromSymmetric(dst []float64, w *workspace, trans bool, k, first, c int) {
-	w.loop = rowLoop{d: d, dst: dst, src: w.y, divide: !trans, k: k, first: first, c: c, width: d.padded(c)}
+	w.loop = rowLoop{gen: d.gen, dst: dst, src: w.y, divide: !trans, k: k, first: first, c: c, width: d.padded(c)}
 	parallel.Rows(d.gen.Order(), 2*c, w.scatter)
-}
-
-// rowLoop is one loop over rows.
-type rowLoop struct {
-	d           *Diffusion
-	dst, src    []float64
-	more        []float64 // a second destination
-	divide      bool
-	k, first, c int // columns of the outer vectors, the first of them, and how many
-	width       int // columns of the inner vectors
-	factor      float64
-}
-
-func (l *rowLoop) gather(lo, hi int) {
-	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
-	for i := lo; i < hi; i++ {
-		p := rowOf(place, i)
-		row := l.dst[p*l.width:][:l.width]
-		clear(row[copy(row, l.src[i*l.k+l.first:][:l.c]):])
-		if s != nil {
-			scale(row, s[i], l.divide)
-		}
-	}
-}
-
-func (l *rowLoop) scatter(lo, hi int) {
-	s, place := l.d.gen.Similarity(), l.d.gen.Permutation()
-	for i := lo; i < hi; i++ {
-		row := l.dst[i*l.k+l.first : i*l.k+l.first+l.c]
-		copy(row, l.src[rowOf(place, i)*l.width:])
-		if s != nil {
-			scale(row, s[i], l.divide)
-		}
-	}
-}
-
-// begin sets dst to factor·src, and more to src.
-func (l *rowLoop) begin(lo, hi int) {
-	dst, more := l.dst[lo:hi], l.more[lo:hi]
-	for i, v := range l.src[lo:hi] {
-		dst[i], more[i] = l.factor*v, v
-	}
-}
-
-func (l *rowLoop) round(lo, hi int) { roundToGrid(l.dst[lo:hi], l.factor) }
-
-// rowOf returns the row of node i.
-func rowOf(place []int32, i int) int {
-	if place == nil {
-		return i
-	}
-	return int(place[i])
-}
-
-// scale multiplies a row by s, or divides it.
-func scale(row []float64, s float64, divide bool) {
-	for j := range row {
-		if divide {
-			row[j] /= s
-		} else {
-			row[j] *= s
-		}
-	}
 }
 
 // Rows returns the given rows of M̃ as a len(pick) × n matrix, the measurement

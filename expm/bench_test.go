@@ -31,51 +31,6 @@ func report(b *testing.B, begin time.Duration, cost float64) {
 	b.ReportMetric(cost, "estimated-s")
 }
 
-func BenchmarkDecompose(b *testing.B) {
-	for _, n := range []int{500, 1000, 2000} {
-		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
-			l := laplacian.New(must[*graph.Graph](b)(graph.BarabasiAlbert(n, 5, 1)), laplacian.Combinatorial)
-			c := must[expm.Cost](b)(expm.Estimate(l, 1, expm.Options{Method: expm.Eigen}))
-			begin := cpu()
-			for b.Loop() {
-				must[*expm.Spectrum](b)(expm.Decompose(background, l, nil))
-			}
-			report(b, begin, c.Prepare)
-		})
-	}
-}
-
-// BenchmarkApply diffuses one vector at a tolerance of 1e-8.
-func BenchmarkApply(b *testing.B) {
-	sbm := func() (*graph.Graph, error) { g, _, err := graph.SBM(100000, 10, 180/1e5, 2/0.9/1e5, 1); return g, err }
-	ba := func() (*graph.Graph, error) { return graph.BarabasiAlbert(100000, 10, 1) }
-	rmat := func() (*graph.Graph, error) { return graph.RMAT(100000, 1000000, graph.Quadrants{}, 1) }
-	road := func() (*graph.Graph, error) { g, _, err := graph.RoadLike(100000, 1); return g, err }
-	knn := func() (*graph.Graph, error) { g, _, err := graph.KNN(100000, 10, 1); return g, err }
-	for _, c := range []struct {
-		name string
-		make func() (*graph.Graph, error)
-		tau  float64
-	}{{"sbm", sbm, 10}, {"ba", ba, 1}, {"rmat", rmat, 0.1}, {"road", road, 10}, {"knn", knn, 10}} {
-		l := laplacian.New(must[*graph.Graph](b)(c.make()), laplacian.Combinatorial)
-		f, y := make([]float64, l.Order()), make([]float64, l.Order())
-		f[7] = 1
-		for _, m := range []expm.Method{expm.Chebyshev} {
-			b.Run(fmt.Sprintf("%s1e5tau%v/%v", c.name, c.tau, m), func(b *testing.B) {
-				opts := expm.Options{Method: m, Tolerance: 1e-8}
-				d := must[*expm.Diffusion](b)(expm.New(background, l, c.tau, opts))
-				cost := must[expm.Cost](b)(expm.Estimate(l, c.tau, opts))
-				begin := cpu()
-				for b.Loop() {
-					d.MulVecTo(y, false, f)
-				}
-				report(b, begin, cost.Apply)
-				b.ReportMetric(float64(d.Degree()), "degree")
-			})
-		}
-	}
-}
-
 // BenchmarkReadColumns reads every column of 20,000 nodes from its ball, beside what that is expected to take.
 func BenchmarkReadColumns(b *testing.B) {
 	const n, width = 20_000, 16

@@ -10,9 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// unit is the unit roundoff of float64, 2⁻⁵³.
-const unit = 1.0 / (1 << 53)
-
 // maxDegree bounds the degree, and so the work: τ·λ_max of about 1e10.
 const maxDegree = 1 << 20
 
@@ -114,13 +111,4 @@ func recurrence(ctx context.Context, l Generator, weights, y, x []float64, w *wo
 		prev, cur = cur, prev
 	}
 	return ctx.Err()
-}
-
-// toGrid rounds x to the grid c, if that is above 0.
-func (w *workspace) toGrid(x []float64, c float64) {
-	if c == 0 {
-		return
-	}
-	w.loop = rowLoop{dst: x, factor: c}
-	parallel.Rows(len(x), 1, w.round)
 }

@@ -123,7 +123,7 @@ func (s *Spectrum) Gap() float64 {
 // Both semigroups contract, so ‖e^{-τS} − e^{-τQΛQᵀ}‖ ≤ τ·backward. Where
 // τ is large the part that decays is bounded by τ·backward·e^{-τ·gap}, and the
 // two null spaces differ by an angle of at most backward/gap (Davis & Kahan).
-func (s *Spectrum) errorBound(_ Generator, tau float64) float64 {
+func (s *Spectrum) errorBound(tau float64) float64 {
 	e := tau * s.backward
 	if g := s.Gap(); g > 0 {
 		e = math.Min(e, tau*s.backward*math.Exp(-tau*g)+2*s.backward/g)
@@ -230,14 +230,6 @@ func (s *Spectrum) kernel(sim []float64, tau float64, from int) *mat.Dense {
 		}
 	}
 	return m
-}
-
-// Decompose computes all eigenpairs of S: 24n² bytes, about 2.5e-9·n³ seconds.
-func Decompose(ctx context.Context, l Generator, progress func(stage string, done, total int64)) (*Spectrum, error) {
-	if _, err := newUnprepared(l, 0, Options{Method: Eigen}); err != nil {
-		return nil, err
-	}
-	return decompose(ctx, l, progress)
 }
 
 // Shifted returns Σ_{k ≥ from} e^{-τ(λ_k − λ_from)} v_k v_kᵀ: Kernel divided by its

@@ -25,33 +25,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
-
-// ErrAccuracy reports that no method reaches a useful error bound in float64:
-// τ·λ_max is too large, or the weights span too many magnitudes.
-var ErrAccuracy = errors.New("expm: out of reach of double precision")
-
-// Generator is a matrix L = diag(1/s) S diag(s), known through its symmetric
-// positive semidefinite form S. [laplacian.Laplacian] is one.
-type Generator interface {
-	// Order returns n.
-	Order() int
-	// Bound returns a certified upper bound on ‖|S|‖₂, hence on λ_max.
-	Bound() float64
-	// Nullity returns the exact multiplicity of the eigenvalue 0.
-	Nullity() int
-	// Similarity returns s > 0, or nil where all s are 1.
-	Similarity() []float64
-	// Recur sets dst ← a·Sx + b·x + c·dst and then acc ← acc + d·dst (unless acc is
-	// nil) for k row-major columns.
-	Recur(dst, acc, x []float64, k int, a, b, c, d float64)
-	// Permutation returns the row of each node in Recur, or nil where row i is node i.
-	Permutation() []int32
-	// Rounding returns γ: Recur is off by at most γ(|a|·Bound·‖x‖₂ + |b|·‖x‖₂ + |c|·‖dst‖₂).
-	Rounding() float64
-	// Work returns the number of entries that a product reads.
-	Work() int64
-}
 
 // Method says how e^{-τL} is applied.
 type Method int
@@ -141,8 +116,14 @@ func New(ctx context.Context, l Generator, tau float64, opts Options) (*Diffusio
 
 // WithTau returns the diffusion for another τ. Eigenpairs are shared, not computed again.
 // It returns [ErrAccuracy] as [New] does.
-func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) {
-	o, err := newUnprepared(d.gen, tau, Options{Method: d.method, Tolerance: d.tol})
+func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) { return d.with(tau, d.tol) }
+
+// WithTolerance returns the diffusion for another tolerance. Eigenpairs are shared, not computed
+// again. It returns [ErrAccuracy] as [New] does.
+func (d *Diffusion) WithTolerance(tol float64) (*Diffusion, error) { return d.with(d.tau, tol) }
+
+func (d *Diffusion) with(tau, tol float64) (*Diffusion, error) {
+	o, err := newUnprepared(d.gen, tau, Options{Method: d.method, Tolerance: tol})
 	if err != nil {
 		return nil, err
 	}
@@ -150,15 +131,16 @@ func (d *Diffusion) WithTau(tau float64) (*Diffusion, error) {
 	return o.finish()
 }
 
-// WithTolerance returns the diffusion for another tolerance. Eigenpairs are shared, not computed
-// again. It returns [ErrAccuracy] as [New] does.
-func (d *Diffusion) WithTolerance(tol float64) (*Diffusion, error) {
-	o, err := newUnprepared(d.gen, d.tau, Options{Method: d.method, Tolerance: tol})
-	if err != nil {
-		return nil, err
+// Coarse returns the polynomial whose truncation error is tol, where that saves a tenth of
+// the products with L, and M̃ itself elsewhere. Its Err bounds the distance from M too.
+func (d *Diffusion) Coarse(tol float64) linop.Operator {
+	if d.method != Chebyshev || !(tol > d.tol) {
+		return d
 	}
-	o.spec = d.spec
-	return o.finish()
+	if o, err := d.WithTolerance(tol); err == nil && 10*o.Degree() <= 9*d.Degree() {
+		return o
+	}
+	return d
 }
 
 // newUnprepared checks the input and chooses the method, without heavy work.
@@ -201,7 +183,7 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 	var err error
 	switch d.method {
 	case Eigen:
-		d.err = d.spec.errorBound(d.gen, d.tau)
+		d.err = d.spec.errorBound(d.tau)
 	case Chebyshev:
 		d.weights, d.err, d.rounding, err = chebyshev(d.gen, d.tau, d.tol/d.condition)
 		d.err += d.rounding
@@ -249,7 +231,7 @@ func (d *Diffusion) largestTau() float64 {
 	good := func(tau float64) bool {
 		var err float64
 		if d.method == Eigen {
-			err = d.spec.errorBound(d.gen, tau)
+			err = d.spec.errorBound(tau)
 		} else {
 			_, tail, rounding, e := chebyshev(d.gen, tau, d.tol/d.condition)
 			if err = tail + rounding; e != nil {
@@ -304,3 +286,43 @@ func (d *Diffusion) Rounding() float64 {
 // Eigen, and nil otherwise. Where L is symmetric they are those of L, and the
 // singular values of M are e^{-τλ_k}.
 func (d *Diffusion) Spectrum() *Spectrum { return d.spec }
+
+// The speed of the kernels, in seconds.
+const (
+	secondsPerCube  = 2.5e-9 // eigendecomposition, for each n³
+	secondsPerEntry = 1e-9   // product, for each entry read
+	secondsPerCell  = 0.5e-9 // dense product, for each entry
+	blockFraction   = 0.25   // of a product alone, for a column of a block
+	eigenAlways     = 600    // an eigendecomposition below this order takes half a second
+	eigenLimit      = 3000   // beyond, it takes minutes
+	eigenResort     = 6000   // above, 24n² bytes are too many even where no other method reaches the accuracy
+)
+
+// chooseMethod resolves Auto: Eigen where it costs less than diffusing every node twice
+// by Chebyshev, about the work of planning and recovery, or where only Eigen reaches a
+// useful error bound; Chebyshev otherwise.
+func chooseMethod(l Generator, tau, tol float64) Method {
+	n := float64(l.Order())
+	if n <= eigenAlways {
+		return Eigen
+	}
+	if n > eigenResort {
+		return Chebyshev
+	}
+	p, tail, rounding, err := chebyshev(l, tau, tol)
+	if err != nil || tail+rounding > maxErr {
+		return Eigen
+	}
+	if n <= eigenLimit && 2*n*float64(len(p))*float64(l.Work())*secondsPerEntry > secondsPerCube*n*n*n {
+		return Eigen
+	}
+	return Chebyshev
+}
+
+// Decompose computes all eigenpairs of S: 24n² bytes, about 2.5e-9·n³ seconds.
+func Decompose(ctx context.Context, l Generator, progress func(stage string, done, total int64)) (*Spectrum, error) {
+	if _, err := newUnprepared(l, 0, Options{Method: Eigen}); err != nil {
+		return nil, err
+	}
+	return decompose(ctx, l, progress)
+}

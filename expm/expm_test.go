@@ -140,44 +140,6 @@ func asDense(d *expm.Diffusion, trans bool) *mat.Dense {
 	return mat.NewDense(n, n, y)
 }
 
-// TestProperties: mass, semigroup, positivity, adjoint, on a graph too large for
-// the oracle.
-func TestProperties(t *testing.T) {
-	g, _, err := graph.SBM(900, 3, 0.05, 0.005, 1)
-	l := laplacian.New(must[*graph.Graph](t)(g, err), laplacian.Combinatorial)
-	r := rand.New(rand.NewPCG(9, 9))
-	n := l.Order()
-	f, h := make([]float64, n), make([]float64, n)
-	for i := range f {
-		f[i], h[i] = r.Float64(), r.NormFloat64()
-	}
-	for _, m := range methods {
-		one := must[*expm.Diffusion](t)(expm.New(background, l, 0.02, expm.Options{Method: m}))
-		two := must[*expm.Diffusion](t)(one.WithTau(0.04))
-		a, b, c := apply(one, f), apply(two, f), apply(one, h)
-		twice := apply(one, a)
-		var mass, got, left, right float64
-		for i := range f {
-			mass += f[i]
-			got += a[i]
-			left += a[i] * h[i]
-			right += f[i] * c[i]
-			if a[i] < -1e-13 {
-				t.Errorf("%v: entry %d is %g, want ≥ 0", m, i, a[i])
-			}
-			if math.Abs(twice[i]-b[i]) > 1e-12 {
-				t.Errorf("%v: M(s)M(s)f = %v, M(2s)f = %v at %d", m, twice[i], b[i], i)
-			}
-		}
-		if math.Abs(mass-got) > 1e-11*mass {
-			t.Errorf("%v: mass %v becomes %v", m, mass, got)
-		}
-		if math.Abs(left-right) > 1e-10 {
-			t.Errorf("%v: ⟨Mf, h⟩ = %v, ⟨f, Mh⟩ = %v", m, left, right)
-		}
-	}
-}
-
 // TestWithTolerance: another tolerance gives what a new diffusion gives, and both can be applied in
 // turn with the memory that they share.
 func TestWithTolerance(t *testing.T) {
@@ -351,21 +313,12 @@ func TestRowsAndColumns(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestRowsOutOfRange: a row that is not there is an error, at every method and also where
-// another one in the block would be written instead.
-func TestRowsOutOfRange(t *testing.T) {
-	l := laplacian.New(random(t, 50), laplacian.Combinatorial)
-	for _, m := range methods {
-		d := must[*expm.Diffusion](t)(expm.New(background, l, 0.7, expm.Options{Method: m}))
-		for _, pick := range [][]int{{50}, {-1}, {3, 50, 4}} {
-			if rows, err := d.Rows(background, pick); err == nil {
-				t.Errorf("%v: rows %v are %v", m, pick, rows)
+		for _, pick := range [][]int{{50}, {-1}, {3, 50, 4}} { // also where another one in the block would be written instead
+			if _, err := d.Rows(background, pick); err == nil {
+				t.Errorf("%v: there are rows %v", m, pick)
 			}
-			if columns, err := d.Columns(background, pick); err == nil {
-				t.Errorf("%v: columns %v are %v", m, pick, columns)
+			if _, err := d.Columns(background, pick); err == nil {
+				t.Errorf("%v: there are columns %v", m, pick)
 			}
 		}
 	}
@@ -417,24 +370,6 @@ func TestCancelled(t *testing.T) {
 		d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: m}))
 		if _, err := d.Rows(ctx, []int{1}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: Rows: %v, want context.Canceled", m, err)
-		}
-	}
-}
-
-// TestEigenAgainstGonum compares eigenvalues with gonum's own solver.
-func TestEigenAgainstGonum(t *testing.T) {
-	for _, n := range []int{2, 3, 65, 150} {
-		l := laplacian.New(random(t, n), laplacian.Normalized)
-		s := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
-		var e mat.EigenSym
-		e.Factorize(l.Dense(), false)
-		for k, want := range e.Values(nil) {
-			if got := s.Lambda()[k]; math.Abs(got-want) > 1e-13+s.BackwardError() {
-				t.Errorf("n=%d: λ_%d = %v, gonum says %v", n, k, got, want)
-			}
-		}
-		if s.BackwardError() > 1e-11 || s.OrthogonalityError() > 1e-11 {
-			t.Errorf("n=%d: backward error %g, orthogonality %g", n, s.BackwardError(), s.OrthogonalityError())
 		}
 	}
 }

@@ -18,6 +18,7 @@ func BallGamma(d *Diffusion, j int, weights []float64) float64 {
 
 // BallProducts is the number of products whose time the columns js are expected to take.
 func BallProducts(d *Diffusion, js []int, tol float64) float64 {
-	products, _ := d.products(d.newBalls(d.gen.(entries), []float64{1}, tol), js)
+	b := d.newBalls(d.gen.(entries), []float64{1}, tol)
+	products, _ := d.products(b, js, ballSample, len(b.chebyshev), func(p *ball, j int) { b.column(p, j) })
 	return products
 }

@@ -26,8 +26,8 @@ func (u unsolvable) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
 	}
 }
 
-// Where the eigenvalue iteration fails, Auto goes on with products that are certified; who
-// asked for eigenpairs is told.
+// Where the eigenvalue iteration fails, Auto goes on with products that are certified; Eigen
+// returns an error.
 func TestWithoutEigenvalues(t *testing.T) {
 	g, err := graph.Star(40)
 	if err != nil {

@@ -97,26 +97,27 @@ func (d *Diffusion) affordable(js []int, weights []float64, tol float64, most in
 		return nil
 	}
 	b := d.newBalls(rows, weights, tol)
-	if products, cut := d.products(b, js); cut > .25 || products > float64(most) {
+	column := func(p *ball, j int) { b.column(p, j) }
+	if products, cut := d.products(b, js, ballSample, len(b.chebyshev), column); cut > .25 || products > float64(most) {
 		return nil
 	}
 	return b
 }
 
 // products returns in how many products as much time is spent as on the balls of the columns js, as a sample of them shows,
-// and the share of the sample that would be cut.
-func (d *Diffusion) products(b *balls, js []int) (products, cut float64) {
-	step := max(1, len(js)/ballSample)
+// and the share of the sample that would be cut: whose balls end before so many distances.
+func (d *Diffusion) products(b *balls, js []int, sample, distances int, column func(p *ball, j int)) (products, cut float64) {
+	step := max(1, len(js)/sample)
 	var work, count float64
+	p := b.pool.Get().(*ball)
 	for k := 0; k < len(js); k += step {
-		p := b.pool.Get().(*ball)
-		b.column(p, js[k])
+		column(p, js[k])
 		work, count = work+float64(p.work), count+1
-		if len(p.reach) < len(b.chebyshev) {
+		if len(p.reach) < distances {
 			cut++
 		}
-		b.pool.Put(p)
 	}
+	b.pool.Put(p)
 	return work / count * float64(len(js)) / (float64(d.Degree()) * float64(d.gen.Work())), cut / count
 }
 
@@ -342,4 +343,10 @@ func resize(v []float64, size int) []float64 {
 		return make([]float64, size)
 	}
 	return v[:size]
+}
+
+// off bounds the error of the polynomial of a degree relative to the vector that it is applied to.
+// The rounding error is that of [chebyshev], with the gamma of the ball.
+func (b *balls) off(p *ball, degree int) float64 {
+	return b.dropped[degree] + 7*p.gamma()*b.spread + float64(degree+66)*unit
 }

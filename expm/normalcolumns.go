@@ -21,7 +21,9 @@ func (d *Diffusion) ReadNormalColumns(weights []float64, js []int, tol float64, 
 		return nil, false
 	}
 	b := d.newBalls(rows, weights, tol/(2*largest))
-	if !d.cheaperNormal(b, js, most) {
+	column := func(p *ball, j int) { b.normal(p, j) }
+	products, cut := d.products(b, js, normalSample, 2*len(b.chebyshev)-1, column)
+	if cut > .25 || products > float64(most) {
 		return nil, false
 	}
 	return func(j int, do func(rows []int32, x []float64, off float64)) {
@@ -30,24 +32,6 @@ func (d *Diffusion) ReadNormalColumns(weights []float64, js []int, tol float64, 
 		do(p.nodes[:len(p.sum)], p.sum, off)
 		b.pool.Put(p)
 	}, true
-}
-
-// cheaperNormal reports whether columns of a normal matrix take no longer than as many products as given by
-// most, and at most a quarter of their balls would be cut, as a sample of them shows.
-func (d *Diffusion) cheaperNormal(b *balls, js []int, most int) bool {
-	budget := float64(most) * float64(d.Degree()) * float64(d.gen.Work())
-	step := max(1, len(js)/normalSample)
-	var work, cut, count float64
-	p := b.pool.Get().(*ball)
-	for k := 0; k < len(js); k += step {
-		b.normal(p, js[k])
-		work, count = work+float64(p.work), count+1
-		if len(p.reach) <= 2*(len(b.chebyshev)-1) {
-			cut++
-		}
-	}
-	b.pool.Put(p)
-	return cut <= count/4 && work/count*float64(len(js)) <= budget
 }
 
 // normal sets sum to column j of M diag(weights) M, and returns its error in the 2-norm, at most. With the
@@ -67,10 +51,4 @@ func (b *balls) normal(p *ball, j int) (off float64) {
 	p.heatFrom(b, between, first, second)
 	length := math.Sqrt(square) * (1 + float64(len(between)+8)*unit)
 	return (b.off(p, first)*b.peak*b.peak + (b.off(p, second)+4*unit)*length) * (1 + 1e-9)
-}
-
-// off bounds the error of the polynomial of a degree relative to the vector that it is applied to.
-// The rounding error is that of [chebyshev], with the gamma of the ball.
-func (b *balls) off(p *ball, degree int) float64 {
-	return b.dropped[degree] + 7*p.gamma()*b.spread + float64(degree+66)*unit
 }

@@ -151,7 +151,7 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 	}
 }
 
-// TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that is lent to anyone who asks next.
+// TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that others get next.
 func TestPrivateMemoryIsCleared(t *testing.T) {
 	const n = 1 << 18 // large enough that the memory is kept
 	g, err := graph.BarabasiAlbert(n, 1, 1)
@@ -170,11 +170,11 @@ func TestPrivateMemoryIsCleared(t *testing.T) {
 		t.Fatalf("heat %v, %v", y[n-1], err)
 	}
 	for range 4 {
-		b := linop.Borrow(n)
-		defer b.Back()
+		b := linop.GetBlock(n)
+		defer b.Put()
 		for i, v := range b.V {
 			if v != 0 {
-				t.Fatalf("memory that was lent holds %v at node %d", v, i)
+				t.Fatalf("memory that others get holds %v at node %d", v, i)
 			}
 		}
 	}

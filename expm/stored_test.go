@@ -55,7 +55,7 @@ func TestStored(t *testing.T) {
 		}
 	}
 	if closest < .8 {
-		t.Errorf("errors are at most %.2g of what is stated: none tells a bound that is too small", closest)
+		t.Errorf("errors are at most %.2g of what is stated: none shows a bound that is too small", closest)
 	}
 	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Method: expm.Chebyshev})
 	if err != nil || d.Stored(0) != nil {

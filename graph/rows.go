@@ -251,3 +251,11 @@ func (g *Graph) dropIsolated() {
 		g.adj[k] = rank[v]
 	}
 }
+
+// clip keeps an error message readable when an id is huge.
+func clip(id ID) ID {
+	if len(id) <= 80 {
+		return id
+	}
+	return id[:80] + "…"
+}

@@ -32,12 +32,8 @@ func testInit(t *testing.T, c cli) {
 	Query(t, fmt.Sprintf(waterworks, label), nil)
 	Query(t, "CREATE CONSTRAINT `init"+label+"` FOR (n:`"+label+"`) REQUIRE n.code IS UNIQUE", nil)
 	setUp(t)
-	if r := c.run(t, "doctor", "--node-labels", label, "--sensor-property", "vat"); !strings.Contains(r.stderr,
-		`has the property "vat" of --sensor-property, which is on "Worker`+label+`"`) {
-		t.Errorf("nothing says where the property is:\n%s", r.stderr)
-	}
 	path := filepath.Join(t.TempDir(), "settings.yaml")
-	r := c.run(t, "init", path, "--yes", "--node-labels", label, "--epsilon", "8", "--delta", "0.01")
+	r := c.run(t, "init", path, "--node-labels", label, "--epsilon", "8", "--delta", "0.01")
 	if r.exit != 0 {
 		t.Fatalf("exit %d\n%s", r.exit, r.stderr)
 	}
@@ -74,14 +70,14 @@ func testInit(t *testing.T, c cli) {
 	if rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId IS NOT NULL RETURN count(n)", nil); rows[0][0] != int64(4) {
 		t.Errorf("%v nodes were written, want 4", rows[0][0])
 	}
-	again := c.ok(t, "init", path, "--yes", "--force", "--node-labels", label)["settings"].(map[string]any)
+	again := c.ok(t, "init", path, "--force", "--node-labels", label)["settings"].(map[string]any)
 	if again["sourceProperty"] != "leak" || again["communityProperty"] != "zone" {
 		t.Errorf("after a run init proposes %v", again)
 	}
 	if rows := Query(t, "MATCH (n:`"+label+"`) REMOVE n.leak RETURN count(n)", nil); rows[0][0] != int64(4) {
 		t.Fatalf("%v nodes", rows)
 	}
-	c.refused(t, 64, "init does not know which property is private", "init", path, "--yes", "--force", "--node-labels", label)
+	c.refused(t, 64, "init does not know which property is private", "init", path, "--force", "--node-labels", label)
 }
 
 // testHostileSchema: a database whose names quote, escape and are many is read as any
@@ -104,7 +100,7 @@ func testHostileSchema(t *testing.T, c cli) {
 		map[string]any{"mark": mark, "many": many})
 	path := filepath.Join(t.TempDir(), "settings.yaml")
 	given := `"` + strings.ReplaceAll(label, `"`, `""`) + `"`
-	r := c.run(t, "init", path, "--yes", "--node-labels", given, "--source-property", "leak", "--format", "table")
+	r := c.run(t, "init", path, "--node-labels", given, "--source-property", "leak", "--format", "table")
 	if r.exit != 0 {
 		t.Fatalf("exit %d\n%.2000s", r.exit, r.stderr)
 	}

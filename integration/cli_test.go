@@ -132,17 +132,14 @@ func secret(t *testing.T, label string) (property string) {
 func TestCLI(t *testing.T) {
 	c := newCLI(t)
 	t.Run("run", func(t *testing.T) { testRun(t, c) })
-	t.Run("real graphs", func(t *testing.T) { testRealRuns(t, c) })
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
-	t.Run("refusals", func(t *testing.T) { testRefusals(t, c) })
 	t.Run("unused weight", func(t *testing.T) { testUnusedWeight(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
 	t.Run("init", func(t *testing.T) { testInit(t, c) })
 	t.Run("tutorial", func(t *testing.T) { testTutorial(t, c) })
 	t.Run("hostile schema", func(t *testing.T) { testHostileSchema(t, c) })
 	t.Run("superseded", func(t *testing.T) { testSuperseded(t, c) })
-	t.Run("killed", func(t *testing.T) { testKilledRun(t, c) })
 	t.Run("import", func(t *testing.T) { testImportCommand(t, c) })
 	t.Run("README", func(t *testing.T) { testReadme(t, c) })
 }
@@ -200,36 +197,6 @@ func testRun(t *testing.T, c cli) {
 	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status, r.epsilonSpent", map[string]any{"run": runID})
 	if rows[0][0] != "UNDONE" || rows[0][1] != 4.0 {
 		t.Errorf("after undo the run node says %v, want UNDONE with its spend", rows[0])
-	}
-}
-
-// testRealRuns runs the job on the other shipped graphs from Neo4j.
-func testRealRuns(t *testing.T, c cli) {
-	for _, g := range []struct {
-		name, id string
-		args     []string
-	}{
-		{"net3", "121", []string{"--epsilon", "4", "--delta", "0.1"}},
-		{"net6", "JUNCTION-17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1"}},
-		{"minnesota", "17", []string{"--tau", "4", "--allocation", "uniform", "--epsilon", "4", "--delta", "0.1", "--spend-at-chance"}},
-	} {
-		t.Run(g.name, func(t *testing.T) {
-			label := Load(t, Shipped(g.name))
-			rows := Query(t, "MATCH (n:`"+label+"`) WHERE toString(n.id) = $id SET n.source = 1.0 RETURN count(n)",
-				map[string]any{"id": g.id})
-			if rows[0][0] != int64(1) {
-				t.Fatalf("%v nodes %s, want 1", rows[0][0], g.id)
-			}
-			args := append([]string{"run", "--node-labels", label, "--node-key", "id", "--source-property", "source"}, g.args...)
-			rep := c.ok(t, args...)
-			there := rep["presence"].(map[string]any)["probability"].(float64)
-			rows = Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n), sum(n.gcSourceProbability)",
-				map[string]any{"run": rep["runId"]})
-			if rows[0][0] != int64(rep["nodeCount"].(float64)) || math.Abs(rows[0][1].(float64)-there) > 1e-9 {
-				t.Errorf("%v nodes with a probability of %v in all, want %v with %v", rows[0][0], rows[0][1], rep["nodeCount"], there)
-			}
-			t.Logf("%s: %s", g.name, rep["answer"])
-		})
 	}
 }
 
@@ -319,28 +286,6 @@ func testFiles(t *testing.T, c cli) {
 	}
 }
 
-// testRefusals is bad input that only a server can give.
-func testRefusals(t *testing.T, c cli) {
-	label := Load(t, Files("id,source,hot\na,1,7\nb,0,0\nc,0,0\n", "source,target,w\na,b,1\nb,c,-1\n"))
-	before := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]
-	on := func(args ...string) []string { return append([]string{"run", "--node-labels", label}, args...) }
-	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
-	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
-	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
-	c.refused(t, 6, "-1", on("--source-property", "source", "--relationship-weight-property", "w")...)
-	c.refused(t, 64, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
-	c.refused(t, 64, "delta", on("--source-property", "source", "--delta", "1")...)
-	c.refused(t, 64, "alpha", on("--source-property", "source", "--alpha", "-1")...)
-	c.refused(t, 64, "tau", on("--source-property", "source", "--tau", "NaN")...)
-	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
-	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
-	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9", "GRAPHCLOAK_TIMEOUT=3s")}
-	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
-	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
-		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)
-	}
-}
-
 // staged lists the releases that are kept.
 func (c cli) staged(t *testing.T) []string {
 	t.Helper()
@@ -380,58 +325,16 @@ func (c cli) start(t *testing.T, args ...string) (cmd *exec.Cmd, file string) {
 	return cmd, staged[0]
 }
 
-// testKilledRun kills the process in its write-back and completes the run.
-func testKilledRun(t *testing.T, c cli) {
-	label := Load(t, Shipped("net6"))
-	Query(t, "MATCH (n:`"+label+"` {id: 'JUNCTION-17'}) SET n.source = 1.0", nil)
-	args := []string{
-		"run", "--node-labels", label, "--node-key", "id", "--source-property", "source", "--allocation", "uniform",
-		"--epsilon", "4", "--delta", "0.1",
-	}
-	cmd, file := c.start(t, args...)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	runID := strings.TrimSuffix(filepath.Base(file), ".json")
-	rep := c.ok(t, "run", "--resume", runID)
-	rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId = $run RETURN count(n)", map[string]any{"run": runID})
-	if rows[0][0] != int64(rep["nodeCount"].(float64)) {
-		t.Errorf("%v nodes carry the resumed run, want %v", rows[0][0], rep["nodeCount"])
-	}
-	rows = Query(t, "MATCH (r:GraphCloakRun {runId: $run}) RETURN r.status", map[string]any{"run": runID})
-	if len(rows) != 1 || rows[0][0] != "FINISHED" {
-		t.Errorf("the run node says %v, want FINISHED", rows)
-	}
-	if left := c.staged(t); len(left) != 0 {
-		t.Errorf("the staged release is still there: %q", left)
-	}
-	c.refused(t, 5, "is finished", "run", "--resume", runID)
-}
-
 func testImportCommand(t *testing.T, c cli) {
 	folder, err := filepath.Abs(filepath.Join("..", "examples", "data", "net3"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := Load(t, Files("id\nx\n", "source,target\n"), func(o *neo4j.ImportOptions) {})
+	label := Load(t, Files("id\nx\n", "source,target\n"))
 	c.refused(t, 5, "", "graph", "import", folder, "--label", label)
-	replaced := 1.0
-	for _, as := range [][]string{{"--type", "PIPE"}, {"--type-column"}} {
-		r := c.run(t, append([]string{"graph", "import", folder, "--label", label, "--replace"}, as...)...)
-		var done map[string]any
-		if err := json.Unmarshal([]byte(r.stdout), &done); err != nil || done["nodesCreated"] != 97.0 ||
-			done["relationshipsCreated"] != 119.0 {
-			t.Errorf("created %v nodes and %v relationships (%v), want 97 and 119\n%s", done["nodesCreated"],
-				done["relationshipsCreated"], err, r.stderr)
-		}
-		if done["nodesDeleted"] != replaced {
-			t.Errorf("deleted %v nodes, want %v", done["nodesDeleted"], replaced)
-		}
-		replaced = 97
-		if warned := strings.Contains(r.stderr, "--type-column makes it the type"); warned != (as[0] == "--type") {
-			t.Errorf("%v: a warning about the column type: %v\n%s", as, warned, r.stderr)
-		}
+	done := c.ok(t, "graph", "import", folder, "--label", label, "--replace")
+	if done["nodesCreated"] != 97.0 || done["relationshipsCreated"] != 119.0 || done["nodesDeleted"] != 1.0 {
+		t.Errorf("the import says %v, want 97 nodes and 119 relationships in place of one node", done)
 	}
 	c.refused(t, 3, "no such file", "graph", "import", filepath.Join(folder, "nowhere"))
 }

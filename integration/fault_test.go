@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -287,24 +286,11 @@ func TestRacingRuns(t *testing.T) {
 	t.Parallel()
 	b := newBroken(t)
 	for _, n := range []int{2, 8} {
-		t.Run(fmt.Sprint(n, " on Neo4j"), func(t *testing.T) {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			property := secret(t, b.label)
 			finished := b.compete(t, n, b.args(property)...)
 			if k := b.spends(t, property); k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
 				t.Errorf("%d runs are finished, the ledger holds %v", finished, k)
-			}
-		})
-		t.Run(fmt.Sprint(n, " in a folder"), func(t *testing.T) {
-			from := "folder:" + filepath.Join(t.TempDir(), "karate")
-			if r := b.run(t, "graph", "generate", "example:karate", strings.TrimPrefix(from, "folder:")); r.exit != 0 {
-				t.Fatal(r.stderr)
-			}
-			finished := b.compete(t, n, "run", "--from", from, "--source-property", "source", "--epsilon", "4", "--delta", "0.1",
-				"--allocation", "uniform")
-			rep := b.ok(t, "budget", "show", "--from", from)
-			accounts, _ := rep["scopes"].([]any)
-			if len(accounts) != 1 || accounts[0].(map[string]any)["releases"] != float64(finished) {
-				t.Errorf("%d runs are finished, the ledger says %v", finished, rep)
 			}
 		})
 	}

@@ -165,7 +165,7 @@ func TestImportOfHostileNames(t *testing.T) {
 	extra := `L\u0060 WITH count(n) AS k` + kill
 	csv := Files("id,labels,"+property+"\n1,"+extra+",0.25\n2,,0.5\n", "source,target,type,"+strings.Replace(property, "(n)", "(r)", 1)+
 		"\n1,2,"+kind+",3\n")
-	loaded := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+	loaded := Load(t, csv)
 	row := Query(t, "MATCH (a:"+loaded+" {id: 1})-[r]->(b) RETURN a[$property], $label IN labels(a), type(r), size(keys(r))",
 		map[string]any{"property": property, "label": extra})[0]
 	if row[0] != 0.25 || row[1] != true || row[2] != kind || row[3] != int64(1) {

@@ -126,27 +126,6 @@ func TestClockOfTheHost(t *testing.T) {
 	if _, err := right.Claim(t.Context(), tickOf(job, 0), holder(), lease); !errors.Is(err, jobs.ErrHeld) {
 		t.Errorf("while the lease runs: %v, want ErrHeld", err)
 	}
-	for {
-		now, err := right.Now(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if now.After(wrong.LeaseUntil) {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		s, err := neo4j.New(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close(t.Context())
-		c, err := s.Jobs().Claim(t.Context(), tickOf(job, 0), holder(), lease)
-		if err != nil || c.Attempts != 2 {
-			t.Errorf("after the lease: %+v, %v, want a takeover", c, err)
-		}
-	})
 }
 
 // TestPlantedTicks: records that somebody else made, of any types, free no tick that is

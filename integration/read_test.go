@@ -32,7 +32,7 @@ func TestRealGraphs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+			label := Load(t, csv)
 			sel := test.sel
 			sel.NodeLabels, sel.NodeKey = []string{label}, "id"
 			for _, batch := range []int{0, 37} {
@@ -53,16 +53,6 @@ func TestRealGraphs(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Minnesota has four edges of length 0, and an error names them.
-func TestZeroLengthsAreNamed(t *testing.T) {
-	label := Load(t, Shipped("minnesota"))
-	_, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", LengthProperty: "length"})
-	if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), "4 relationships") ||
-		!strings.Contains(err.Error(), "length is 0") {
-		t.Errorf("%v, want ErrInput that names four edges", err)
 	}
 }
 
@@ -102,7 +92,7 @@ func TestOddValues(t *testing.T) {
 func TestUnsafeNames(t *testing.T) {
 	const odd = "a`b) DETACH DELETE (n); //"
 	csv := Files("id,"+odd+"\n1,0.25\n2,0.5\n", "source,target,type,"+odd+"\n1,2,"+odd+",3\n")
-	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv)
 	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
 	s := connect(t)
 	g, err := s.Graph(t.Context(), graph.Selection{
@@ -237,19 +227,6 @@ func TestQueryOfStrangers(t *testing.T) {
 	}
 }
 
-// Without a key a node is known by its elementId.
-func TestNoKey(t *testing.T) {
-	label := Load(t, Files("id\n1\n2\n", "source,target\n1,2\n"))
-	g, err := connect(t).Graph(t.Context(), graph.Selection{NodeLabels: []string{label}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := Query(t, "MATCH (n:"+label+" {id: 1}) RETURN elementId(n)", nil)[0][0].(string)
-	if _, ok := g.Index(graph.ID(id)); !ok || g.Order() != 2 || g.Size() != 1 {
-		t.Errorf("%q is not among the %d nodes", id, g.Order())
-	}
-}
-
 // No import takes a label of the ledger or of runs, be it by an option, by the column
 // labels or on the nodes that it would replace.
 func TestImportSparesTheLedger(t *testing.T) {
@@ -269,26 +246,13 @@ func TestImportSparesTheLedger(t *testing.T) {
 	if n := Query(t, entries, map[string]any{"label": label})[0][0]; n != int64(1) {
 		t.Errorf("the imports left %v entries, want 1", n)
 	}
-	stop := errors.New("no")
-	o := neo4j.ImportOptions{NodeLabel: Load(t, Files("id\n1\n", empty)), Replace: true, Confirm: func(n int64) error {
-		if n != 1 {
-			t.Errorf("asked about %d nodes, want 1", n)
-		}
-		return stop
-	}}
-	if _, err := s.Import(t.Context(), Files("id\n2\n", empty), o); !errors.Is(err, stop) {
-		t.Errorf("an import that is not agreed to: %v", err)
-	}
-	if n := Query(t, "MATCH (n:`"+o.NodeLabel+"` {id: 1}) RETURN count(n)", nil)[0][0]; n != int64(1) {
-		t.Errorf("an import that is not agreed to left %v nodes, want 1", n)
-	}
 }
 
 func TestImport(t *testing.T) {
 	csv := Shipped("net6")
-	label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+	label := Load(t, csv)
 	s := connect(t)
-	o := neo4j.ImportOptions{NodeLabel: label, TypeColumn: true}
+	o := neo4j.ImportOptions{NodeLabel: label}
 	if _, err := s.Import(t.Context(), csv, o); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("a second import: %v, want ErrConflict", err)
 	}

@@ -66,7 +66,7 @@ func TestReport(t *testing.T) {
 	c.refused(t, 64, "declared public",
 		append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)
 	series := c.ok(t, "runs", "compare", runID)
-	if runs := series["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["community"] == "" {
+	if runs := series["runs"].([]any); len(runs) != 1 || runs[0].(map[string]any)["answer"] == "" {
 		t.Errorf("one run beside no other: %v", series)
 	}
 }

@@ -7,14 +7,9 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"slices"
 	"testing"
 
-	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/run"
 )
 
 // relay passes connections on to the server from an address of its own, which it
@@ -47,57 +42,6 @@ func relay(t *testing.T, listen string) string {
 		}
 	}()
 	return l.Addr().String()
-}
-
-// TestOneScopeUnderEveryAddress runs under a cap for two releases by seven addresses
-// of one server: two are granted.
-func TestOneScopeUnderEveryAddress(t *testing.T) {
-	label, property := Load(t, Shipped("karate")), "risk"+token()
-	Query(t, "MATCH (n:`"+label+"`) SET n.`"+property+"` = CASE n.id WHEN 16 THEN 1.0 ELSE 0.0 END", nil)
-	u, err := url.Parse(Server(t).URI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	addresses := []string{
-		Server(t).URI, "bolt://" + u.Host, "neo4j://localhost:" + u.Port(), "bolt://localhost:" + u.Port(),
-		"bolt://" + relay(t, "127.0.0.1:0"), "bolt://" + relay(t, "[::1]:0"), "neo4j://" + relay(t, "[::1]:0"),
-	}
-	signal := graphcloak.Signal{SourceProperty: property}
-	job := graphcloak.Job{
-		Settings: graphcloak.Settings{Selection: graph.Selection{NodeLabels: []string{label}}, Tau: 2}, Signal: signal, RequireCap: true,
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 1, Delta: 0.1}, Alpha: 1,
-			Allocation: graphcloak.Allocation{Uniform: true},
-		},
-	}
-	// Two releases of (1, 0.1) are (1.85, 0.1)-private together, three (2.49, 0.1).
-	if _, err := privacy.SetCap(t.Context(), connect(t).Ledger(), run.Scope(signal),
-		privacy.Budget{Epsilon: 2, Delta: 0.1}); err != nil {
-		t.Fatal(err)
-	}
-	granted, scopes, identities := 0, []string{}, []privacy.Identity{}
-	for _, uri := range addresses {
-		s := connect(t, func(o *neo4j.Options) { o.URI = uri })
-		id, err := s.Ledger().Identity(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		identities = append(identities, id)
-		rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-		switch {
-		case err == nil:
-			granted++
-			scopes = append(scopes, rep.BudgetScope)
-		case !errors.Is(err, privacy.ErrExhausted):
-			t.Errorf("%s: %v", uri, err)
-		}
-	}
-	if granted != 2 || len(slices.Compact(scopes)) != 1 || len(slices.Compact(identities)) != 1 {
-		t.Errorf("%d releases were granted under the scopes %q and identities %+v, want 2, 1 and 1", granted, scopes, identities)
-	}
-	if id := identities[0]; id.Ledger == "" || id.Place == "" {
-		t.Errorf("the identity is %+v", id)
-	}
 }
 
 // memory is a witness for as long as a test runs.

@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"bytes"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -13,11 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -29,31 +28,13 @@ type fleet struct {
 	env     []string
 	servers []*member
 	kills   int
-	log     saying // of all
+	log     lockedbuffer.Buffer // of all
 }
 
 // member is a server.
 type member struct {
 	*exec.Cmd
-	log saying
-}
-
-// saying gathers what servers say.
-type saying struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *saying) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *saying) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
+	log lockedbuffer.Buffer
 }
 
 func newFleet(t *testing.T, n int, filed string) *fleet {

@@ -4,13 +4,11 @@ package integration
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -43,21 +41,7 @@ func TestOddSignals(t *testing.T) {
 				strings.Contains(err.Error(), "list")) {
 				t.Errorf("%s = %s: %q names node or value", property, cypher, err)
 			}
-			outside := bad || cypher == "-0.5" || cypher == "7"
-			var found []any
-			for _, row := range Query(t, strings.Replace(neo4j.FindReadings(sel, graph.SensorSelection{}, property, 0, 1, false),
-				"RETURN n", "RETURN n.id", 1), nil) {
-				found = append(found, row[0])
-			}
-			if outside != (len(found) == 1 && found[0] == "n7731") || !outside && found != nil {
-				t.Errorf("%s = %s: the query finds %v, want the node: %v", property, cypher, found, outside)
-			}
 		}
-	}
-	Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.heat = 0.5", nil)
-	if rows := Query(t, neo4j.FindReadings(sel, graph.SensorSelection{Label: label}, "heat", -math.MaxFloat64, math.MaxFloat64, true),
-		nil); len(rows) != 1 {
-		t.Errorf("%d nodes are missing a reading, want 1", len(rows))
 	}
 }
 

@@ -23,7 +23,7 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Suite{
 		Open: func(t *testing.T, nodes, relationships string) storetest.Store {
 			csv := Files(nodes, relationships)
-			label := Load(t, csv, func(o *neo4j.ImportOptions) { o.TypeColumn = true })
+			label := Load(t, csv)
 			for _, l := range []string{"Sensor", "City", "Village"} {
 				Query(t, "MATCH (n:`"+label+"`:"+l+") REMOVE n:"+l+" SET n:`"+label+l+"`", nil)
 			}

@@ -3,23 +3,19 @@
 package integration
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/privacy"
 )
+
+// childBatch is the number of nodes in a transaction of a writer that is watched.
+const childBatch = 10
 
 // line loads n nodes in a line and returns the selection of them.
 func line(t *testing.T, n int) graph.Selection {
@@ -40,127 +36,6 @@ func line(t *testing.T, n int) graph.Selection {
 func written(t *testing.T, label, runID string) int64 {
 	t.Helper()
 	return Query(t, "MATCH (n:`"+label+"` {itRunId: $run}) RETURN count(n)", map[string]any{"run": runID})[0][0].(int64)
-}
-
-const (
-	childLabel   = "GRAPHCLOAK_TEST_LABEL"
-	childRelease = "GRAPHCLOAK_TEST_RELEASE"
-	childBatch   = 10
-)
-
-// TestKilledInWrite kills a process with SIGKILL while it writes: the run stays
-// RUNNING, is in the way of another, and can be completed or removed.
-func TestKilledInWrite(t *testing.T) {
-	const n = 1000
-	sel := line(t, n)
-	label := sel.NodeLabels[0]
-	s := connect(t)
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, end := range []string{"resume", "undo"} {
-		t.Run(end, func(t *testing.T) {
-			release := storetest.Release(t, g, end+"-"+token())
-			id := release.ID()
-			killInWrite(t, label, release)
-			if k := written(t, label, id); k == 0 || k >= n {
-				t.Fatalf("the killed process wrote %d of %d nodes; it should have been in the middle", k, n)
-			}
-			if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Running {
-				t.Fatalf("the run is %+v, %v, want RUNNING", run, err)
-			}
-			other := newTable(t, g, "other-"+token())
-			err := s.Check(t.Context(), g, other, true)
-			if way, ok := errors.AsType[*connector.UnfinishedError](err); !ok || way.RunID != id || !errors.Is(err, connector.ErrConflict) {
-				t.Errorf("another run: %v, want ErrConflict that names the run in the way", err)
-			}
-			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, connector.ErrConflict) {
-				t.Errorf("another run writes: %v, want ErrConflict", err)
-			}
-			if end == "resume" {
-				if err := s.Write(t.Context(), g, storetest.TableOf(t, g, release, "it"), false); err != nil {
-					t.Fatal(err)
-				}
-				if k := written(t, label, id); k != n {
-					t.Errorf("%d of %d nodes are written after the resume", k, n)
-				}
-				if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Finished || run.Nodes != n {
-					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
-				}
-			}
-			if _, err := s.Undo(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
-			left := Query(t, "MATCH (n:`"+label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN count(n)", nil)[0][0]
-			if left != int64(0) {
-				t.Errorf("%v nodes still carry values after the undo", left)
-			}
-		})
-	}
-}
-
-// killInWrite starts TestChild in a process of its own and kills it after a batch.
-func killInWrite(t *testing.T, label string, release *privacy.Release) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "release.json")
-	data, err := json.Marshal(release)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.count=1")
-	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childLabel+"="+label, childRelease+"="+file)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "in the middle" {
-		t.Log(lines.Text())
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
-	cmd.Wait() // it was killed
-}
-
-// TestChild is the process that is killed; in a test run of its own it has
-// nothing to do.
-func TestChild(t *testing.T) {
-	label, file := os.Getenv(childLabel), os.Getenv(childRelease)
-	if label == "" {
-		return
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var release privacy.Release
-	if err := json.Unmarshal(data, &release); err != nil {
-		t.Fatal(err)
-	}
-	s := connect(t, func(o *neo4j.Options) {
-		o.BatchSize = childBatch
-		o.Progress = func(stage string, done, _ int64) {
-			if stage == "write" && done >= 3*childBatch {
-				fmt.Println("in the middle")
-			}
-		}
-	})
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(t.Context(), g, storetest.TableOf(t, g, &release, "it"), false); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A batch for which the server has too little memory is halved until it fits.
@@ -206,42 +81,27 @@ func TestMemoryPool(t *testing.T) {
 	}
 }
 
-// A node that comes while the relationships are read is noticed by the counts.
+// What comes while the graph is read is noticed by the counts.
 func TestChangedWhileRead(t *testing.T) {
-	sel := line(t, 50)
-	label, done := sel.NodeLabels[0], false
-	s := connect(t, func(o *neo4j.Options) {
-		o.Progress = func(stage string, _, _ int64) {
-			if stage == "relationships" && !done {
-				done = true
-				Query(t, "CREATE (:`"+label+"` {id: 1000})", nil)
+	for stage, change := range map[string]string{
+		"relationships": "CREATE (:`LABEL` {id: 1000})",
+		"nodes":         "MATCH (a:`LABEL` {id: 3}), (b:`LABEL` {id: 9}) CREATE (a)-[:`LABEL`]->(b)",
+	} {
+		sel, done := line(t, 50), false
+		s := connect(t, func(o *neo4j.Options) {
+			o.Progress = func(at string, _, _ int64) {
+				if at == stage && !done {
+					done = true
+					Query(t, strings.ReplaceAll(change, "LABEL", sel.NodeLabels[0]), nil)
+				}
 			}
+		})
+		if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrConflict) {
+			t.Errorf("%s: %v, want ErrConflict", stage, err)
 		}
-	})
-	if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrConflict) {
-		t.Errorf("%v, want ErrConflict", err)
-	}
-	if _, err := s.Graph(t.Context(), sel); err != nil {
-		t.Errorf("read again: %v", err)
-	}
-}
-
-// A node that goes between reading and writing leaves the run unfinished.
-func TestNodeGone(t *testing.T) {
-	sel := line(t, 20)
-	s := connect(t)
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := newTable(t, g, "gone-"+token())
-	Query(t, "MATCH (n:`"+sel.NodeLabels[0]+"` {id: 7}) DETACH DELETE n", nil)
-	err = s.Write(t.Context(), g, table, false)
-	if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "--undo "+table.RunID()) {
-		t.Errorf("%v, want ErrConflict that says how to clean up", err)
-	}
-	if n, err := s.Undo(t.Context(), table.RunID()); err != nil || n != 19 {
-		t.Errorf("undone %d nodes, %v, want 19", n, err)
+		if _, err := s.Graph(t.Context(), sel); err != nil {
+			t.Errorf("%s, read again: %v", stage, err)
+		}
 	}
 }
 
@@ -292,8 +152,9 @@ func TestStranger(t *testing.T) {
 			}
 			table = newTable(t, g, "stranger-"+token())
 			err = s.Write(t.Context(), g, table, false)
-			if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") {
-				t.Errorf("%v, want ErrConflict that counts", err)
+			if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") ||
+				!strings.Contains(err.Error(), "--undo "+table.RunID()) {
+				t.Errorf("%v, want ErrConflict that counts and says how to clean up", err)
 			}
 			if got := Query(t, "MATCH (n) WHERE elementId(n) = $e RETURN [k IN keys(n) WHERE k STARTS WITH 'it']",
 				map[string]any{"e": victim})[0][0].([]any); len(got) != 0 {

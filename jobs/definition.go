@@ -27,9 +27,8 @@ const (
 type Definition struct {
 	Name         string
 	Schedule     Schedule
-	ScheduleText string        // as it was written
-	TimeZone     string        // as it was written
-	Jitter       time.Duration // a tick starts up to this much after its nominal time
+	ScheduleText string // as it was written
+	TimeZone     string // as it was written
 	MissedRuns   Missed
 	MissedWithin time.Duration  // ticks older than this are left out under every policy
 	Timeout      time.Duration  // of one run; 0: none
@@ -45,7 +44,7 @@ const (
 	maxName   = 64
 	maxFields = 200
 	maxDelay  = 10 * time.Minute // between two retries
-	onTime    = time.Minute      // a tick that starts no later than this, and its jitter, is not missed
+	onTime    = time.Minute      // a tick that starts no later than this is not missed
 	maxSpan   = 366 * 24 * time.Hour
 )
 
@@ -66,8 +65,8 @@ func Define(fields map[string]any) (Definition, error) {
 	f := fieldReader{left: maps.Clone(fields)}
 	d := Definition{
 		Name: f.text("name", ""), ScheduleText: f.text("schedule", ""), TimeZone: f.text("timeZone", ""),
-		Jitter: f.duration("jitter", 0), MissedWithin: f.duration("missedWithin", 24*time.Hour),
-		MissedRuns: Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
+		MissedWithin: f.duration("missedWithin", 24*time.Hour),
+		MissedRuns:   Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
 		MaxRetries: f.count("maxRetries", 3), RetryDelay: f.duration("retryDelay", 30*time.Second),
 		PingURL: f.text("pingUrl", ""),
 	}

@@ -11,14 +11,14 @@ import (
 // TestDefine reads every property, and leaves the rest to the run.
 func TestDefine(t *testing.T) {
 	d, err := Define(map[string]any{
-		"name": "nightly", "schedule": " 0 2 * * * ", "timeZone": "Europe/Berlin", "jitter": "10m", "missedRuns": "once",
+		"name": "nightly", "schedule": " 0 2 * * * ", "timeZone": "Europe/Berlin", "missedRuns": "once",
 		"missedWithin": "6h", "timeout": "1h", "maxRetries": int64(5), "retryDelay": "1m", "paused": true,
 		"sourceProperty": "risk", "epsilon": 1.5,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Name != "nightly" || d.ScheduleText != "0 2 * * *" || d.Jitter != 10*time.Minute || d.MissedRuns != Once ||
+	if d.Name != "nightly" || d.ScheduleText != "0 2 * * *" || d.MissedRuns != Once ||
 		d.MissedWithin != 6*time.Hour ||
 		d.Timeout != time.Hour || d.MaxRetries != 5 || d.RetryDelay != time.Minute {
 		t.Errorf("%+v", d)
@@ -45,8 +45,8 @@ func TestDefineNamesWhatIsWrong(t *testing.T) {
 		{map[string]any{"name": 7, "schedule": true}, []string{"name is a number, want text", "schedule is true or false, want text"}},
 		{map[string]any{"name": "a", "schedule": "nonsense"}, []string{"no cron expression"}},
 		{map[string]any{"name": "a", "schedule": "@daily", "timeZone": "Nowhere"}, []string{"unknown"}},
-		{map[string]any{"name": "a", "schedule": "@daily", "jitter": "soon"}, []string{`jitter is "soon"`}},
-		{map[string]any{"name": "a", "schedule": "@daily", "jitter": "-1s"}, []string{"jitter"}},
+		{map[string]any{"name": "a", "schedule": "@daily", "missedWithin": "soon"}, []string{`missedWithin is "soon"`}},
+		{map[string]any{"name": "a", "schedule": "@daily", "missedWithin": "-1s"}, []string{"missedWithin"}},
 		{map[string]any{"name": "a", "schedule": "@daily", "timeout": int64(5)}, []string{"timeout is a number"}},
 		{map[string]any{"name": "a", "schedule": "@daily", "missedRuns": "some"}, []string{"skip, once or all"}},
 		{map[string]any{"name": "a", "schedule": "@daily", "maxRetries": -1}, []string{"maxRetries"}},
@@ -114,33 +114,6 @@ func TestDue(t *testing.T) {
 		if got := d.due(at("2026-06-01T11:00:00Z"), late); !got.Equal(want) {
 			t.Errorf("61 s late, %s: %v, want %v", policy, got, want)
 		}
-	}
-}
-
-// TestJitter: a start is later than its nominal time by no more than the jitter, the
-// same at each instance, and spread; the nominal times stay.
-func TestJitter(t *testing.T) {
-	d := define(t, map[string]any{"name": "a", "schedule": "@hourly", "jitter": "30m"})
-	nominal := instant(t, "2026-06-01T00:00:00Z")
-	var lowest, highest time.Duration = time.Hour, 0
-	for range 200 {
-		late := d.start(nominal).Sub(nominal)
-		elsewhere := d.start(nominal.In(time.FixedZone("", 3600)))
-		if late < 0 || late > 30*time.Minute || !elsewhere.Equal(nominal.Add(late)) {
-			t.Fatalf("%v after %v", late, nominal)
-		}
-		lowest, highest = min(lowest, late), max(highest, late)
-		last := nominal.Add(-time.Hour)
-		if got := d.due(last, nominal.Add(late-time.Nanosecond)); late > 0 && got.Equal(nominal) {
-			t.Errorf("%v is due before its start", nominal)
-		}
-		if got := d.due(last, nominal.Add(late)); !got.Equal(nominal) {
-			t.Errorf("%v is not due at its start, but %v", nominal, got)
-		}
-		nominal = nominal.Add(time.Hour)
-	}
-	if lowest > 3*time.Minute || highest < 27*time.Minute {
-		t.Errorf("200 starts lie within %v and %v of 30 minutes", lowest, highest)
 	}
 }
 

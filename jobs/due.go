@@ -2,35 +2,23 @@
 
 package jobs
 
-import (
-	"crypto/sha256"
-	"encoding/binary"
-	"time"
-)
+import "time"
 
 // due returns the nominal time of the tick of a job that is to be claimed at now, or
 // the zero time. Last is the latest nominal time that has a record, or the time since
 // which the job is scheduled.
 //
-// A tick is on time until [onTime] after the latest start that its jitter allows; later
-// it is missed. Under [Skip] and [Once] the last tick counts alone: where several are
-// due, those before it are left out.
+// A tick is on time until [onTime] after its nominal time; later it is missed. Under [Skip]
+// and [Once] the last tick counts alone: where several are due, those before it are left out.
 func (d Definition) due(last, now time.Time) time.Time {
 	from := now.Add(-d.within() - time.Nanosecond)
 	if from.Before(last) {
 		from = last
 	}
 	if d.MissedRuns != All {
-		// Of two ticks in one span of jitter the later may not have started yet.
-		for until := now; ; {
-			t := d.Schedule.Last(from, until)
-			if t.IsZero() || !d.start(t).After(now) {
-				return t
-			}
-			until = t.Add(-time.Nanosecond)
-		}
+		return d.Schedule.Last(from, now)
 	}
-	if t := d.Schedule.Next(from); !t.IsZero() && !d.start(t).After(now) {
+	if t := d.Schedule.Next(from); !t.After(now) {
 		return t
 	}
 	return time.Time{}
@@ -39,7 +27,7 @@ func (d Definition) due(last, now time.Time) time.Time {
 // within is how old a nominal time may be when its tick is claimed.
 func (d Definition) within() time.Duration {
 	if d.MissedRuns == Skip {
-		return d.Jitter + onTime
+		return onTime
 	}
 	return d.MissedWithin
 }
@@ -66,31 +54,6 @@ func (d Definition) upcoming(last, now time.Time) time.Time {
 		now = last
 	}
 	return d.Schedule.Next(now)
-}
-
-// wake returns the start of the first tick after since that has not started at now.
-func (d Definition) wake(since, now time.Time) time.Time {
-	from := now.Add(-d.Jitter - time.Nanosecond)
-	if from.Before(since) {
-		from = since
-	}
-	for t := d.Schedule.Next(from); !t.IsZero(); t = d.Schedule.Next(t) {
-		if at := d.start(t); at.After(now) {
-			return at
-		}
-	}
-	return time.Time{}
-}
-
-// start is when a tick starts: its jitter follows from its name and time, so it is the
-// same at every instance, and the nominal time stays.
-func (d Definition) start(nominal time.Time) time.Time {
-	if d.Jitter <= 0 {
-		return nominal
-	}
-	text := binary.BigEndian.AppendUint64([]byte("graphcloak jitter\x00"), uint64(nominal.UnixMilli()))
-	sum := sha256.Sum256(append(text, d.Name...))
-	return nominal.Add(time.Duration(binary.BigEndian.Uint64(sum[:8]) % uint64(d.Jitter+1)))
 }
 
 // backoff is the pause before retry n, counted from 1: doubled each time, up to

@@ -134,7 +134,7 @@ func TestYear(t *testing.T) {
 		w := newWorld()
 		w.options.Poll = 6 * time.Hour
 		w.file(job("nightly", "30 2 * * *", "timeZone", "Europe/Berlin"))
-		w.options.Settings = []map[string]any{job("hourly", "0 */6 * * *", "timeZone", "America/New_York", "jitter", "5m")}
+		w.options.Settings = []map[string]any{job("hourly", "0 */6 * * *", "timeZone", "America/New_York")}
 		stop, stopToo := w.instance("a", w), w.instance("b", w)
 		clockTo(t, "2027-01-01T00:00:00Z")
 		stop()
@@ -707,7 +707,7 @@ func TestBadJobs(t *testing.T) {
 		w.file(job("good", "@hourly"))
 		w.file(job("line", "at night"))
 		w.file(job("zone", "@daily", "timeZone", "Mars/Olympus"))
-		w.file(job("type", "@daily", "jitter", int64(4)))
+		w.file(job("type", "@daily", "timeout", int64(4)))
 		w.file(map[string]any{"name": "missing"})
 		w.file(map[string]any{"schedule": "@daily"})
 		w.file(job("key", "@daily", "noSuchKey", 1))
@@ -723,7 +723,7 @@ func TestBadJobs(t *testing.T) {
 		w.memory.mu.Lock()
 		defer w.memory.mu.Unlock()
 		wants := map[string]string{
-			"line": "no cron expression", "zone": "Mars/Olympus", "type": "jitter is a number",
+			"line": "no cron expression", "zone": "Mars/Olympus", "type": "timeout is a number",
 			"missing": "schedule is missing", "": "name",
 			"key": "noSuchKey", "own": "another name", "twin": "2 jobs have the name", "own2": "no cron expression", "jobs[2]": "name",
 		}

@@ -74,7 +74,7 @@ func (e *Engine) turns(v view) (all []turn) {
 			continue
 		}
 		if at := e.due(j, v.now); !at.IsZero() {
-			since := j.Definition.start(at)
+			since := at
 			if since.Before(j.Last.EndedAt) {
 				since = j.Last.EndedAt
 			}
@@ -118,7 +118,7 @@ func (j Job) next(now time.Time) time.Time {
 			return at
 		}
 	case j.Problem == nil && !j.Paused:
-		return j.Definition.wake(j.since(now), now)
+		return j.Definition.upcoming(j.since(now), now)
 	}
 	return time.Time{}
 }

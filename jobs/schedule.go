@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,19 +33,11 @@ const everyHour = 1<<24 - 1
 
 // ParseSchedule reads a cron expression, @hourly and the like, or "@every 15m", whose
 // times are whole multiples since 1970-01-01T00:00Z. Zone is a name of the IANA time
-// zone database; "" is UTC, or that of a CRON_TZ= before the expression.
+// zone database; "" is UTC.
 func ParseSchedule(text, zone string) (Schedule, error) {
 	text = strings.TrimSpace(text)
 	if every, ok := strings.CutPrefix(text, "@every "); ok {
 		return parseEvery(strings.TrimSpace(every))
-	}
-	if strings.HasPrefix(text, "CRON_TZ=") || strings.HasPrefix(text, "TZ=") {
-		if zone != "" {
-			return Schedule{}, errors.New("the time zone is given twice, as timeZone and before the expression")
-		}
-		name, rest, _ := strings.Cut(text, " ")
-		_, zone, _ = strings.Cut(name, "=")
-		text = strings.TrimSpace(rest)
 	}
 	place, err := loadZone(zone)
 	if err != nil {
@@ -57,7 +48,7 @@ func ParseSchedule(text, zone string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("schedule %q is no cron expression: %w", text, err)
 	}
 	spec, ok := parsed.(*cron.SpecSchedule)
-	if !ok {
+	if !ok || strings.Contains(text, "TZ=") {
 		return Schedule{}, fmt.Errorf("schedule %q names no times", text)
 	}
 	s := Schedule{cron: spec, zone: place}

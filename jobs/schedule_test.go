@@ -97,10 +97,6 @@ func TestScheduleAtClockChanges(t *testing.T) {
 			[]string{"2026-03-29T01:30:00Z", "2026-03-29T03:00:00Z", "2026-03-29T04:30:00Z"},
 		},
 		{
-			"zone before the expression", "CRON_TZ=Asia/Tokyo 0 9 * * *", "", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z",
-			[]string{"2026-01-02T00:00:00Z"},
-		},
-		{
 			"day of month or of week", "0 0 13 * FRI", "", "2026-02-01T00:00:00Z", "2026-02-20T00:00:00Z",
 			[]string{"2026-02-06T00:00:00Z", "2026-02-13T00:00:00Z", "2026-02-20T00:00:00Z"},
 		},
@@ -181,8 +177,7 @@ func TestScheduleRefuses(t *testing.T) {
 		{"0 2 * * *", "Mars/Olympus", "time zone \"Mars/Olympus\" is unknown"},
 		{"0 2 * * *", "Local", "is unknown"},
 		{"0 2 * * *", "../../etc/passwd", "is unknown"},
-		{"CRON_TZ=Nowhere 0 2 * * *", "", "is unknown"},
-		{"CRON_TZ=UTC 0 2 * * *", "UTC", "twice"},
+		{"CRON_TZ=UTC 0 2 * * *", "", "names no times"},
 		{strings.Repeat("1,", 4000) + "1 * * * *", "", "no cron expression"},
 	} {
 		if _, err := ParseSchedule(c.spec, c.zone); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -2,6 +2,13 @@
 
 package laplacian
 
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
 // generic computes the rows from lo to hi, eight columns at a time. The explicit
 // conversions of products to float64 keep the compiler from fusing multiply and add.
 func (l *Laplacian) generic(j *job, lo, hi int) {
@@ -220,4 +227,18 @@ func addWeighted(sum *[8]float64, adj []int32, val, x []float64, k int) {
 	sum[5] += s5
 	sum[6] += s6
 	sum[7] += s7
+}
+
+// job is one product that several workers share. Its run method value is made
+// once, so that starting a worker allocates nothing.
+type job struct {
+	l           *Laplacian
+	dst, acc, x []float64
+	k           int
+	a, b, c, d  float64
+	next        atomic.Int64
+	wait        sync.WaitGroup
+	net         parallel.Net
+	run         func()
+	scratch     []float64
 }

@@ -2,16 +2,6 @@
 
 package laplacian
 
-// storedRows is S = diag(a) − B, with its nodes renumbered to reduce the bandwidth
-// where that makes products faster: neighbours are then close in memory.
-type storedRows struct {
-	ptr         []int64
-	adj         []int32
-	val         []float64
-	diag        []float64
-	permutation []int32 // row of each node; nil: its number
-}
-
 // Sizes in float64 values that fit a second-level cache of one or two megabytes.
 const (
 	cacheEntries = 1 << 17

@@ -2,32 +2,11 @@
 
 package laplacian
 
-import (
-	"sync"
-	"sync/atomic"
-
-	"github.com/graphcloak/graphcloak/internal/parallel"
-)
-
 // A product of fewer entries than this is not worth a second worker.
 const parallelWork = 1 << 15
 
 // pieceWork is the work of one range of rows, in entries.
 const pieceWork = 1 << 14
-
-// job is one product that several workers share. Its run method value is made
-// once, so that starting a worker allocates nothing.
-type job struct {
-	l           *Laplacian
-	dst, acc, x []float64
-	k           int
-	a, b, c, d  float64
-	next        atomic.Int64
-	wait        sync.WaitGroup
-	net         parallel.Net
-	run         func()
-	scratch     []float64
-}
 
 func (l *Laplacian) job() *job {
 	if j, ok := l.jobs.Get().(*job); ok {

@@ -89,12 +89,8 @@ func (r *runner) revealed(p *privacy.Plan, release *privacy.Release, keys *priva
 		return err
 	}
 	_, refused := stranger.Reveal(release)
-	r.claim(Claim{
-		Statement: "Corollary of section 2.2: a party that holds the seed recovers the measurement", Printed: "the original data",
-		Found: fmt.Sprintf("%d of %d readings come back, each to the bit of its rounding to the lattice; with another "+
-			"secret: refused", exact, len(back)),
-		PrintedHolds: exact == len(back), TrueHolds: exact == len(back) && refused != nil,
-	})
+	r.claim("backdoor-revealed", exact == len(back), exact == len(back) && refused != nil,
+		"%d of %d readings come back, each to the bit of its rounding to the lattice; with another secret: refused", exact, len(back))
 	return nil
 }
 
@@ -107,10 +103,8 @@ func (r *runner) distinguished(hidden, open *privacy.Plan, release *privacy.Rele
 		return err
 	}
 	x, y := noise(hidden, release, readings), noise(open, system, readings)
-	t := Table{
-		Name: "backdoor", Title: "Telling escrowed noise from the system's, without the secret",
-		Columns: []string{"test", "pValue"},
-	}
+	t := r.table("backdoor", "Telling escrowed noise from the system's, without the secret",
+		"test,pValue")
 	bits := func(release *privacy.Release) float64 {
 		ones, steps := 0, release.Steps()
 		for _, v := range steps {
@@ -138,13 +132,8 @@ func (r *runner) distinguished(hidden, open *privacy.Plan, release *privacy.Rele
 			below++
 		}
 	}
-	r.Tables = append(r.Tables, t)
-	r.claim(Claim{
-		Statement:    "Section 2.2: pseudo-random noise cannot be told from random noise by anyone without the seed",
-		Printed:      "computationally indistinguishable",
-		Found:        fmt.Sprintf("five tests on %d values: %s below 10⁻⁶", len(x), count(below)),
-		PrintedHolds: below == 0, TrueHolds: below == 0,
-	})
+	r.claim("backdoor-hidden", below == 0, below == 0,
+		"five tests on %d values: %s below 10⁻⁶", len(x), count(below))
 	return nil
 }
 

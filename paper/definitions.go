@@ -4,7 +4,6 @@ package paper
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -54,20 +53,16 @@ func (r *runner) neighbours(g *graph.Graph, m *mat.Dense) {
 	for i, row := range hops(g) {
 		for j := range i {
 			d := columnDistance(m, i, j)
-			if float64(row[j]) <= alpha {
+			if row[j] <= alpha {
 				literal = max(literal, alpha*d)
 			}
-			real = max(real, alpha*d/float64(row[j]))
+			real = max(real, alpha*d/row[j])
 		}
 	}
 	moved := columnDistance(m, 0, 1) / 2 // from e_0 to (e_0 + e_1)/2, at EMD 1/2
-	r.claim(Claim{
-		Statement: "Δ₂ over α-neighbours", Printed: "α·max‖M_i − M_j‖₂ over e_i, e_j at a distance of at most α",
-		True: "α·max‖M_i − M_j‖₂/d(i, j) over all pairs",
-		Found: fmt.Sprintf("on a path at α = ½ no pair is that near, so that the printed form is %g; half of a source moved by a "+
-			"hop makes a difference of %.4f, and the true form is %.4f", literal, moved, real),
-		PrintedHolds: literal >= moved, TrueHolds: real >= moved,
-	})
+	r.claim("neighbours", literal >= moved, real >= moved,
+		"on a path at α = ½ no pair is that near, so that the printed form is %g; half of a source moved by a hop makes a "+
+			"difference of %.4f, and the true form is %.4f", literal, moved, real)
 }
 
 // mass compares totals of measurements: diffusion keeps them.
@@ -76,11 +71,8 @@ func (r *runner) mass(m *mat.Dense) {
 	for i := range m.RawMatrix().Rows {
 		worst = max(worst, math.Abs(mat.Sum(m.ColView(i))-1))
 	}
-	r.claim(Claim{
-		Statement: "The existence of a source", True: "is told: measurements of all nodes add up to the sources, so that neighbours " +
-			"must have equal mass",
-		Found: fmt.Sprintf("columns of e^{-τL} add up to 1 within %.1g", worst), TrueHolds: worst < 1e-12,
-	})
+	r.claim("mass", false, worst < 1e-12,
+		"columns of e^{-τL} add up to 1 within %.1g", worst)
 }
 
 // jointly compares noise for each sensor's own sensitivity with noise for Δ₂, by the
@@ -115,13 +107,9 @@ func (r *runner) jointly(g *graph.Graph, m *mat.Dense) error {
 		}
 	}
 	within := func(e float64) bool { return e <= budget.Epsilon*(1+1e-6) }
-	r.claim(Claim{
-		Statement: "The definition of privacy, item 1", Printed: "each measurement by itself is (ε, δ)-private",
-		True: "the vector of all is published: noise for Δ₂ makes it (ε, δ)-private, for one release",
-		Found: fmt.Sprintf("on a path of 10 at ε = 1, δ = 10⁻⁵: noise for each sensor's own sensitivity gives the vector ε = "+
-			"%.3f, noise for Δ₂ %.3f, and two releases %.3f", eps[0], eps[1], eps[2]),
-		PrintedHolds: within(eps[0]), TrueHolds: within(eps[1]) && !within(eps[2]),
-	})
+	r.claim("jointly", within(eps[0]), within(eps[1]) && !within(eps[2]),
+		"on a path of 10 at ε = 1, δ = 10⁻⁵: noise for each sensor's own sensitivity gives the vector ε = %.3f, noise for Δ₂ "+
+			"%.3f, and two releases %.3f", eps[0], eps[1], eps[2])
 	return nil
 }
 
@@ -130,13 +118,8 @@ func (r *runner) flows() {
 	p := []float64{1, 0}
 	// Σ_i f_ij ≤ q_i for all i, as printed, bounds every column by the least q_i.
 	printed := float64(len(p)) * floats.Min(p)
-	r.claim(Claim{
-		Statement: "Definition of EMD, indices", Printed: "Σ_i f_ij ≤ q_i for all i, and ΣΣ f_ij = 1 over i twice",
-		True: "Σ_i f_ij ≤ q_j for all j, and the sum over i and j",
-		Found: fmt.Sprintf("from (1, 0) to itself the printed constraints let %g flow and demand 1; the true ones %g", printed,
-			floats.Sum(p)),
-		PrintedHolds: printed >= 1, TrueHolds: floats.Sum(p) >= 1,
-	})
+	r.claim("emd-indices", printed >= 1, floats.Sum(p) >= 1,
+		"from (1, 0) to itself the printed constraints let %g flow and demand 1; the true ones %g", printed, floats.Sum(p))
 }
 
 // condition reads two indices around κ₂.
@@ -149,15 +132,11 @@ func (r *runner) condition(g *graph.Graph, m *mat.Dense) {
 	pairs := 0.0
 	for i, row := range hops(g) {
 		for j := range i {
-			pairs = max(pairs, columnDistance(m, i, j)/float64(row[j]))
+			pairs = max(pairs, columnDistance(m, i, j)/row[j])
 		}
 	}
-	r.claim(Claim{
-		Statement: "Lemma, ill-conditioned, last line of the proof", Printed: "min over neighbours of ‖M_i − M_j‖₂ = Δ₂/α",
-		True:         "max over neighbours",
-		Found:        fmt.Sprintf("on a path at τ = 1, α = 1: least %.4f, largest %.4f, Δ₂ = %.4f", least, most, pairs),
-		PrintedHolds: relative(least, pairs) < slack, TrueHolds: relative(most, pairs) < slack,
-	})
+	r.claim("least-difference", relative(least, pairs) < slack, relative(most, pairs) < slack,
+		"on a path at τ = 1, α = 1: least %.4f, largest %.4f, Δ₂ = %.4f", least, most, pairs)
 	var svd mat.SVD
 	wide := mat.NewDense(1, 2, []float64{3, 4})
 	values := 0
@@ -165,12 +144,8 @@ func (r *runner) condition(g *graph.Graph, m *mat.Dense) {
 		values = len(svd.Values(nil))
 	}
 	rows, columns := wide.Dims()
-	r.claim(Claim{
-		Statement: "The condition number", Printed: "κ₂ = s_{max{m,n}}/s₁",
-		True:         "κ₂ = s_{min{m,n}}/s₁: there are min{m, n} singular values",
-		Found:        fmt.Sprintf("a matrix of %d × %d has %d", rows, columns, values),
-		PrintedHolds: values >= max(rows, columns), TrueHolds: values == min(rows, columns),
-	})
+	r.claim("condition-number", values >= max(rows, columns), values == min(rows, columns),
+		"a matrix of %d × %d has %d", rows, columns, values)
 }
 
 // intermediate compares the two sides of the last step of the lemma's proof.
@@ -184,12 +159,8 @@ func (r *runner) intermediate() {
 		}
 		sharper = sharper && (math.Sqrt(k)+1)*math.Sqrt(k-1) <= right
 	}
-	r.claim(Claim{
-		Statement: "Lemma, spectrum, last step of the proof", Printed: "(√n + 1)(n − 1) ≤ (n + 1)^{3/2}",
-		True:         "(√n + 1)·√(n−1), which the Frobenius norm gives, is",
-		Found:        fmt.Sprintf("the printed step fails from n = %d, the other holds up to n = 10,000", first),
-		PrintedHolds: first == 0, TrueHolds: sharper,
-	})
+	r.claim("spectrum-step", first == 0, sharper,
+		"the printed step fails from n = %d, the other holds up to n = 10,000", first)
 }
 
 // columnCoherence is the largest |⟨M_i, M_j⟩| of normalised columns.
@@ -213,19 +184,13 @@ func columnCoherence(m *mat.Dense, diagonal bool) float64 {
 func (r *runner) coherence(m *mat.Dense) {
 	identity := mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	printed, without := columnCoherence(identity, true), columnCoherence(identity, false)
-	r.claim(Claim{
-		Statement: "Coherence", Printed: "μ = max over i, j of |⟨M_i, M_j⟩|", True: "over i ≠ j",
-		Found: fmt.Sprintf("of orthonormal columns μ is %g as printed, which allows k ≤ %.2g sources, and %g without i = j", printed,
-			1/(3*printed), without),
-		PrintedHolds: 1/(3*printed) >= 1, TrueHolds: without == 0,
-	})
+	r.claim("coherence", 1/(3*printed) >= 1, without == 0,
+		"of orthonormal columns μ is %g as printed, which allows k ≤ %.2g sources, and %g without i = j",
+		printed, 1/(3*printed), without)
 	coherent := columnCoherence(m, false)
-	r.claim(Claim{
-		Statement: "What Tropp's theorem asks for", Printed: "if the matrix M is coherent", True: "incoherent: μ must be small",
-		Found: fmt.Sprintf("e^{-L} of a path has μ = %.3f, and k ≤ 1/3μ = %.2f admits no source; orthonormal columns "+
-			"admit any number", coherent, 1/(3*coherent)),
-		PrintedHolds: 1/(3*coherent) >= 1, TrueHolds: 3*without < 1,
-	})
+	r.claim("incoherent", 1/(3*coherent) >= 1, 3*without < 1,
+		"e^{-L} of a path has μ = %.3f, and k ≤ 1/3μ = %.2f admits no source; orthonormal columns admit any number",
+		coherent, 1/(3*coherent))
 }
 
 // indices puts sensors where A_ij has them, and counts what R returns.
@@ -243,13 +208,8 @@ func (r *runner) indices(ctx context.Context) error {
 	}
 	printed := loudest(func(i int) float64 { return g(float64(i)/n - float64(source)/m) })
 	form := loudest(func(i int) float64 { return g(float64(source)/n - float64(i)/m) })
-	r.claim(Claim{
-		Statement: "The matrix of the unit interval", Printed: "A_ij = g(i/n − j/m) with y = A f₀",
-		True: "A_ji = g(i/n − j/m): sensors are rows",
-		Found: fmt.Sprintf("a source at 0.76 is heard loudest at %.2f as printed, at %.2f in the true form", float64(printed)/m,
-			float64(form)/m),
-		PrintedHolds: 2*printed == source, TrueHolds: 2*form == source,
-	})
+	r.claim("interval-matrix", 2*printed == source, 2*form == source,
+		"a source at 0.76 is heard loudest at %.2f as printed, at %.2f in the true form", float64(printed)/m, float64(form)/m)
 	v, err := newInterval(m, n, .05, .1)
 	if err != nil {
 		return err
@@ -263,11 +223,8 @@ func (r *runner) indices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.claim(Claim{
-		Statement: "Theorem of recovery, and its proof", Printed: "ŷ = R(ỹ), and x̂", True: "f̂ = R(ỹ) in both places",
-		Found:        fmt.Sprintf("R returns %d entries; there are %d measurements and %d places", len(res.F), m, n),
-		PrintedHolds: len(res.F) == m, TrueHolds: len(res.F) == n,
-	})
+	r.claim("estimate", len(res.F) == m, len(res.F) == n,
+		"R returns %d entries; there are %d measurements and %d places", len(res.F), m, n)
 	return nil
 }
 
@@ -285,33 +242,21 @@ func (r *runner) lists() {
 	}
 	printed := spread(func(j int) float64 { return float64(p+1-j) / m })
 	form := spread(func(j int) float64 { return float64(j) / m })
-	r.claim(Claim{
-		Statement: "Theorem of recovery, the order of the sensors right of x_i", Printed: "s_{p+1} > … > s_{2p}",
-		True: "s_{p+1} < … < s_{2p}",
-		Found: fmt.Sprintf("distances of s_j and s_{j+p}, which the proof takes as equal, differ by %.3f as printed, by %.1g in "+
-			"the true order (p = %d, m = %d)", printed, form, p, m),
-		PrintedHolds: printed < 1e-12, TrueHolds: form < 1e-12,
-	})
+	r.claim("order-of-sensors", printed < 1e-12, form < 1e-12,
+		"distances of s_j and s_{j+p}, which the proof takes as equal, differ by %.3f as printed, by %.1g in the true order (p = "+
+			"%d, m = %d)", printed, form, p, m)
 	const a = .25
 	number := .25 + .5 + .25*math.Exp(.5+a)
-	r.claim(Claim{
-		Statement: "Proof of the lower bound: the third vector of the packing", Printed: "(1/4)e_{1/2−a} + (1/2)e_{1/2} + (1/4)e^{1/2+a}",
-		True:         "(1/4)e_{1/2+a} at the end",
-		Found:        fmt.Sprintf("with a power the mass is %.3f at a = ¼, with a unit vector %g", number, .25+.5+.25),
-		PrintedHolds: number == 1, TrueHolds: .25+.5+.25 == 1.0,
-	})
+	r.claim("packing-vector", number == 1, .25+.5+.25 == 1.0,
+		"with a power the mass is %.3f at a = ¼, with a unit vector %g", number, .25+.5+.25)
 }
 
 // constantOne evaluates the step before the constant C₁ in units of
 // e^{-1/32}/(mT³), and a sum of the appendix.
 func (r *runner) constantOne() {
 	step := (1 - 1.0/16) / (16 * math.Pi) / 2 // −W''/2 with |z − s| = √(T/8)
-	r.claim(Claim{
-		Statement: "Proofs of the appendix: the constant C₁", Printed: "C₁ ≥ 17/512·e^{-1/32}/(mT³)",
-		True:         "15/(512π) in place of 17/512, where z lies between the sensors",
-		Found:        fmt.Sprintf("the step before gives %.6f; 17/512 is %.6f, 15/(512π) is %.6f", step, 17.0/512, 15/(512*math.Pi)),
-		PrintedHolds: step >= 17.0/512, TrueHolds: relative(step, 15/(512*math.Pi)) < 1e-12,
-	})
+	r.claim("constant-1", step >= 17.0/512, relative(step, 15/(512*math.Pi)) < 1e-12,
+		"the step before gives %.6f; 17/512 is %.6f, 15/(512π) is %.6f", step, 17.0/512, 15/(512*math.Pi))
 	const m = 40.0
 	printed, form := 0.0, 0.0
 	for p := 2.0; p <= 20; p++ {
@@ -322,9 +267,6 @@ func (r *runner) constantOne() {
 		printed = max(printed, relative(p*(p+1)*(p+1)/(6*m*m), sum))
 		form = max(form, relative(p*(p*p-1)/(6*m*m), sum))
 	}
-	r.claim(Claim{
-		Statement: "Proofs of the appendix: Σ j/m·(p/m − j/m)", Printed: "p(p+1)²/(6m²)", True: "p(p²−1)/(6m²); the same for large p",
-		Found:        fmt.Sprintf("off by up to a factor of %.3g as printed, by %.1g in the true form, p = 2 … 20", 1+printed, form),
-		PrintedHolds: printed < 1e-12, TrueHolds: form < 1e-12,
-	})
+	r.claim("sum-of-distances", printed < 1e-12, form < 1e-12,
+		"off by up to a factor of %.3g as printed, by %.1g in the true form, p = 2 … 20", 1+printed, form)
 }

@@ -4,11 +4,14 @@ package paper
 
 import (
 	"context"
+	_ "embed"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -20,8 +23,7 @@ type Options struct {
 	Trials int    // of each point of a simulation; 0: each exhibit's own number
 	Seed   uint64 // of graphs, sources and noise
 	Quick  bool   // a tenth of the trials, and fewer points
-	Line   Line   // of figure 1; zero: the paper's
-	// Progress is told of the trials that are done, by one goroutine at a time; nil:
+	// Progress receives the trials that are done, from one goroutine at a time; nil:
 	// silent.
 	Progress func(stage string, done, total int64)
 }
@@ -40,27 +42,12 @@ type Exhibit struct {
 	run    func(ctx context.Context, r *runner) error
 }
 
-// Exhibits lists all, in the order of the paper.
-func Exhibits() []Exhibit {
-	return []Exhibit{
-		{"mechanism", "The Gaussian mechanism and its calibration", "Lemma and Proposition of section 2.1", mechanism},
-		{"definitions", "Definitions and misprints, in both readings", "Sections 1 to 4 and the appendix", definitions},
-		{"lemmas", "Ill-conditioned, almost rank one, and the rows of singular vectors", "Lemmas of sections 2.1 and 5", lemmas},
-		{"backdoor", "The backdoor: noise that its owner can take off", "Section 2.2", backdoor},
-		{"figure-1", "Two sources on the unit interval, and what is recovered", "Figure 1, section 4", figure1},
-		{"figure-2", "The sensitivity on the unit interval against m, n and t", "Figure 2, section 4", figure2},
-		{"table-1", "The error of recovery against n, m and T, and both theorems", "Table 1 and the theorems of section 4", table1},
-		{"table-2", "The sensitivity of standard graphs", "Table 2, section 5", table2},
-		{"figure-graph", "A source in a graph of communities", "Figure 3, section 5", figureGraph},
-	}
-}
-
 // Result is what an exhibit found.
 type Result struct {
 	Exhibit
 	Text   []string // paragraphs
 	Claims []Claim
-	Tables []Table
+	Tables []*Table
 	Plots  []Plot
 }
 
@@ -94,7 +81,7 @@ func (o Options) Check() error {
 	if o.Trials < 0 || o.Trials > maxTrials {
 		return fmt.Errorf("%w: %d trials, want 1 to %d, or 0 for each exhibit's own number", ErrOptions, o.Trials, maxTrials)
 	}
-	return o.Line.check()
+	return nil
 }
 
 // Run computes an exhibit. It returns [ErrOptions] before any work where an option is
@@ -107,7 +94,11 @@ func (e Exhibit) Run(ctx context.Context, o Options) (*Result, error) {
 		o.Progress = func(string, int64, int64) {}
 	}
 	r := &runner{Options: o, Result: Result{Exhibit: e}}
-	if err := e.run(ctx, r); err != nil {
+	var err error
+	if r.statements, err = readStatements(); err == nil {
+		err = e.run(ctx, r)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
 	return &r.Result, nil
@@ -117,6 +108,7 @@ func (e Exhibit) Run(ctx context.Context, o Options) (*Result, error) {
 type runner struct {
 	Options
 	Result
+	statements map[string][]string
 }
 
 // trials is the number for a point whose own is n.
@@ -161,7 +153,34 @@ func (r *runner) each(ctx context.Context, stage string, n int, work func(ctx co
 	return group.Wait()
 }
 
-func (r *runner) claim(c Claim) { r.Claims = append(r.Claims, c) }
+// claim adds what was found for a statement of statements.csv.
+func (r *runner) claim(name string, printedHolds, trueHolds bool, found string, args ...any) {
+	s, ok := r.statements[name]
+	if !ok {
+		panic("paper: no statement is called " + name)
+	}
+	r.Claims = append(r.Claims, Claim{s[1], s[2], s[3], fmt.Sprintf(found, args...), printedHolds, trueHolds})
+}
+
+// table adds a table, with its columns separated by commas.
+func (r *runner) table(name, title, columns string) *Table {
+	t := &Table{Name: name, Title: title, Columns: strings.Split(columns, ",")}
+	r.Tables = append(r.Tables, t)
+	return t
+}
+
+//go:embed statements.csv
+var statements string
+
+// readStatements returns what the paper says and what holds, by name.
+func readStatements() (map[string][]string, error) {
+	rows, err := csv.NewReader(strings.NewReader(statements)).ReadAll()
+	out := make(map[string][]string, len(rows))
+	for _, row := range rows {
+		out[row[0]] = row
+	}
+	return out, err
+}
 
 func (r *runner) say(format string, args ...any) {
 	r.Text = append(r.Text, fmt.Sprintf(format, args...))

@@ -3,7 +3,6 @@
 package paper
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,12 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
+
+// paperRatio is σ/Δ₂ of the printed calibration at ε = 4, δ = 0.1.
+var paperRatio = printedRatio(4, .1)
+
+// fixedSigma is the noise of figure 1.
+const fixedSigma = .1
 
 // attempt is one recovery by Basis Pursuit Denoising.
 type attempt struct {
@@ -101,54 +106,12 @@ func radiusRules(m int) []radiusRule {
 	}
 }
 
-// Line is a setting of the unit interval.
-type Line struct {
-	Places  int     // n
-	Sensors int     // m
-	Time    float64 // T
-	Sigma   float64 // σ
-}
-
-// paperLine is the setting of figure 1.
-var paperLine = Line{Places: 100, Sensors: 50, Time: .05, Sigma: .1}
-
-// maxEntries bounds m·n: a gigabyte of entries.
-const maxEntries = 1 << 27
-
-// T and σ lie within these, so that no square of theirs or of a reading in units of σ
-// leaves the floating-point numbers.
-const leastScale, mostScale = 1e-12, 1e12
-
-// withDefaults takes the paper's value for what is zero.
-func (l Line) withDefaults() Line {
-	return Line{
-		cmp.Or(l.Places, paperLine.Places), cmp.Or(l.Sensors, paperLine.Sensors),
-		cmp.Or(l.Time, paperLine.Time), cmp.Or(l.Sigma, paperLine.Sigma),
-	}
-}
-
-func (l Line) check() error {
-	l = l.withDefaults()
-	switch {
-	case l.Places < 2 || l.Sensors < 2:
-		return fmt.Errorf("%w: %d places and %d sensors, want at least 2 of each", ErrOptions, l.Places, l.Sensors)
-	case l.Places > maxEntries/l.Sensors:
-		return fmt.Errorf("%w: %d places × %d sensors are more than %d entries, a gigabyte", ErrOptions, l.Places, l.Sensors, maxEntries)
-	case !(l.Time >= leastScale && l.Time <= mostScale):
-		return fmt.Errorf("%w: T is %v, want a number > 0, from %v to %v", ErrOptions, l.Time, leastScale, mostScale)
-	case !(l.Sigma >= leastScale && l.Sigma <= mostScale):
-		return fmt.Errorf("%w: σ is %v, want a number > 0, from %v to %v", ErrOptions, l.Sigma, leastScale, mostScale)
-	}
-	return nil
-}
-
 // drawnTrials is the number of trials whose estimates are kept to be drawn.
 const drawnTrials = 100
 
 // figure1 repeats the paper's one trial many times, under each rule for the radius.
 func figure1(ctx context.Context, r *runner) error {
-	line := r.Line.withDefaults()
-	v, err := newInterval(line.Sensors, line.Places, line.Time, line.Sigma)
+	v, err := newInterval(50, 100, .05, fixedSigma)
 	if err != nil {
 		return err
 	}
@@ -175,16 +138,14 @@ func figure1(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	r.Tables = append(r.Tables, figure1Table(radiusRules(v.m), all))
+	r.figure1Table(radiusRules(v.m), all)
 	return r.figure1Claims(v, f, all)
 }
 
-func figure1Table(rules []radiusRule, all [][]attempt) Table {
-	t := Table{
-		Name: "figure-1", Title: "Two peaks on the unit interval: what each rule for the radius gives (means over the trials that " +
-			"are answered)",
-		Columns: []string{"rule", "trials", "infeasible", "zero", "answered", "emd", "emdStandardError", "l1", "l2"},
-	}
+func (r *runner) figure1Table(rules []radiusRule, all [][]attempt) {
+	t := r.table("figure-1", "Two peaks on the unit interval: what each rule for the radius gives (means over the trials that "+
+		"are answered)",
+		"rule,trials,infeasible,zero,answered,emd,emdStandardError,l1,l2")
 	for i, rule := range rules {
 		infeasible, zero, answered := 0, 0, 0
 		var e, l1, l2 []float64
@@ -205,7 +166,6 @@ func figure1Table(rules []radiusRule, all [][]attempt) Table {
 		m2, _ := mean(l2)
 		t.add(rule.name, len(all), infeasible, zero, answered, me, se, m1, m2)
 	}
-	return t
 }
 
 func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
@@ -220,32 +180,19 @@ func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
 			e, l1 = append(e, a.emd), append(l1, a.l1)
 		}
 	}
-	p, err := figure1Plot(v, f, all)
-	if err != nil {
+	if err := r.figure1Plot(v, f, all); err != nil {
 		return err
 	}
-	r.Plots = append(r.Plots, p)
 	r.say("n = %d places, m = %d sensors, T = %v, σ = %v, unit peaks at 0.76 and 0.24. EMD, ℓ₁ and ℓ₂ compare f₀/‖f₀‖₁ with f̂/‖f̂‖₁. "+
 		"Infeasible means proved to be so; zero means that f̂ = 0 is optimal. The default radius answered %d of %d trials.", v.n, v.m, v.t,
 		v.sigma, right, len(all))
-	if r.Line.withDefaults() != paperLine {
-		return nil // the claims are about the paper's setting
-	}
 	lo, hi := wilson(infeasible, len(all))
-	r.claim(Claim{
-		Statement: "Recovery with the radius σ√m on the unit interval", Printed: "returns an estimate",
-		True: "about a third of the trials have no feasible point",
-		Found: fmt.Sprintf("%d of %d trials infeasible, each with a proof (95 %% interval %.2f to %.2f)", infeasible,
-			len(all), lo, hi),
-		PrintedHolds: infeasible == 0, TrueHolds: hi > .2 && lo < .45,
-	})
+	r.claim("paper-radius", infeasible == 0, hi > .2 && lo < .45,
+		"%d of %d trials infeasible, each with a proof (95 %% interval %.2f to %.2f)", infeasible, len(all), lo, hi)
 	me, _ := mean(e)
 	m1, _ := mean(l1)
-	r.claim(Claim{
-		Statement: "f̂ is close to f₀ in EMD, and not in ℓ₁ or ℓ₂", Printed: "so in the figure",
-		Found:        fmt.Sprintf("mean EMD %.3f of at most 1, mean ℓ₁ distance %.2f of at most 2, with the default radius", me, m1),
-		PrintedHolds: me < .1 && m1 > 1, TrueHolds: me < .1 && m1 > 1,
-	})
+	r.claim("near-in-emd", me < .1 && m1 > 1, me < .1 && m1 > 1,
+		"mean EMD %.3f of at most 1, mean ℓ₁ distance %.2f of at most 2, with the default radius", me, m1)
 	return nil
 }
 
@@ -304,7 +251,8 @@ func figure2(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	t := Table{Name: "figure-2", Title: "Δ₂(A) at α = 1/n", Columns: []string{"panel", "m", "n", "t", "sensitivity"}}
+	t := r.table("figure-2", "Δ₂(A) at α = 1/n",
+		"panel,m,n,t,sensitivity")
 	for i := range ms {
 		t.add("a", int(ms[i]), 500, .1, byM[i])
 	}
@@ -319,21 +267,17 @@ func figure2(ctx context.Context, r *runner) error {
 	for i := range ts {
 		t.add("c", 500, 1000, ts[i], byT[i])
 	}
-	r.Tables = append(r.Tables, t)
-	r.claim(slope("Δ₂(A) against m", "√m", exponent(ms, byM), .5, 1e-2))
-	r.claim(slope("Δ₂(A) against n", "1/n", exponent(ns, byN), -1, 1e-2))
+	r.slope("slope-m", exponent(ms, byM), .5)
+	r.slope("slope-n", exponent(ns, byN), -1)
 	if err := r.exponents(ctx); err != nil {
 		return err
 	}
 	return r.figure2Plot(ms, byM, ns, byN, ts, byT)
 }
 
-func slope(what, printed string, got, want, tol float64) Claim {
-	ok := math.Abs(got-want) <= tol
-	return Claim{
-		Statement: what, Printed: "proportional to " + printed, Found: fmt.Sprintf("fitted exponent %.5f", got),
-		PrintedHolds: ok, TrueHolds: ok,
-	}
+func (r *runner) slope(name string, got, want float64) {
+	ok := math.Abs(got-want) <= 1e-2
+	r.claim(name, ok, ok, "fitted exponent %.5f", got)
 }
 
 // silent compares the noise that the text sets on the interval with what the
@@ -345,13 +289,8 @@ func (r *runner) silent() {
 		return // unreachable: the sizes are constants
 	}
 	text, needed := math.Sqrt(m)/(n*math.Pow(t, 1.5)), paperRatio*columnStep(op.M)
-	r.claim(Claim{
-		Statement: "The noise on the unit interval", Printed: "σ = √m/(n T^{3/2})",
-		True: "σ/Δ₂ of a calibration times Δ₂(A); α = 1/n, ε and δ were left out",
-		Found: fmt.Sprintf("at m = %d, n = %d, T = %v, ε = 4, δ = 0.1 the text's σ is %.1f times the printed calibration's", m, n,
-			t, text/needed),
-		PrintedHolds: relative(text, needed) < .1, TrueHolds: text > needed,
-	})
+	r.claim("interval-noise", relative(text, needed) < .1, text > needed,
+		"at m = %d, n = %d, T = %v, ε = 4, δ = 0.1 the text's σ is %.1f times the printed calibration's", m, n, t, text/needed)
 }
 
 // Limits of Δ₂(A)·n·T^{3/4}/√m for T → 0, and of Δ₂(A)·n·T^{3/2}/√m for T → ∞.
@@ -362,7 +301,8 @@ var (
 
 // exponents fits the power of T in windows, and compares with the limits.
 func (r *runner) exponents(ctx context.Context) error {
-	t := Table{Name: "figure-2-exponents", Title: "The power of T in Δ₂(A), n = 1000, m = 500", Columns: []string{"from", "to", "exponent"}}
+	t := r.table("figure-2-exponents", "The power of T in Δ₂(A), n = 1000, m = 500",
+		"from,to,exponent")
 	var fits []float64
 	for _, w := range [][2]float64{{.002, .02}, {.05, .5}, {.1, 1}, {3, 100}} {
 		x := geometric(w[0], w[1], 9)
@@ -374,7 +314,6 @@ func (r *runner) exponents(ctx context.Context) error {
 		fits = append(fits, b)
 		t.add(w[0], w[1], b)
 	}
-	r.Tables = append(r.Tables, t)
 	small, err := deltaInterval(500, 1000, .005)
 	if err != nil {
 		return err
@@ -385,14 +324,51 @@ func (r *runner) exponents(ctx context.Context) error {
 	}
 	low, high := small*1000*math.Pow(.005, .75)/math.Sqrt(500), large*1000*math.Pow(1e4, 1.5)/math.Sqrt(500)
 	r.silent()
-	r.claim(Claim{
-		Statement: "Δ₂(A) against T, over the range 2T < 1 of the theorem", Printed: "tight: proportional to T^{-3/2}",
-		True: fmt.Sprintf("%.7f·√m/(n T^{3/4}) for small T, %.7f·√m/(n T^{3/2}) only for T → ∞", smallT, largeT),
-		Found: fmt.Sprintf("exponents %.2f, %.2f, %.2f, %.2f from small T to large; constants %.4f at T = 0.005, %.6f at T = 10⁴",
-			fits[0], fits[1], fits[2], fits[3], low, high),
-		PrintedHolds: math.Abs(fits[0]+1.5) < .1 && math.Abs(fits[1]+1.5) < .1,
-		TrueHolds: math.Abs(fits[0]+.75) < .02 && math.Abs(fits[3]+1.5) < .02 && relative(low, smallT) < 2e-3 &&
-			relative(high, largeT) < 1e-2,
-	})
+	r.claim("slope-t", math.Abs(fits[0]+1.5) < .1 && math.Abs(fits[1]+1.5) < .1, math.Abs(fits[0]+.75) < .02 &&
+		math.Abs(fits[3]+1.5) < .02 && relative(low, smallT) < 2e-3 && relative(high, largeT) < 1e-2,
+		"exponents %.2f, %.2f, %.2f, %.2f from small T to large; constants %.4f at T = 0.005, %.6f at T = 10⁴",
+		fits[0], fits[1], fits[2], fits[3], low, high)
 	return nil
+}
+
+// figure1Plot is the paper's: f₀ and f̂ over [0, 1].
+func (r *runner) figure1Plot(v interval, f []float64, all [][]attempt) error {
+	x := make([]float64, v.n)
+	for i := range x {
+		x[i] = float64(i+1) / float64(v.n)
+	}
+	estimate := func(title string, rule int) panel {
+		out := panel{title, "place", "heat of the source", false, 1.3, []curve{{name: "sources", x: x, y: f}}}
+		for k, trial := range all {
+			if a := trial[rule]; a.answer && a.f != nil {
+				out.curves = append(out.curves, curve{name: fmt.Sprintf("estimate, trial %d", k+1), x: x, y: a.f, dashed: true})
+				break
+			}
+		}
+		return out
+	}
+	return r.plot("figure-1", "The sources f₀ (line) and the estimate f̂ (dashed) of the first trial that has an answer.",
+		estimate("the paper's radius σ√m", 0), estimate("default radius", len(all[0])-1))
+}
+
+func (r *runner) figure2Plot(ms, byM, ns, byN, ts, byT []float64) error {
+	// against draws computed values with powers of x beside them.
+	against := func(letter, by string, x, y []float64, powers ...curve) panel {
+		list := append([]curve{{name: "computed", x: x, y: y, points: true}}, powers...)
+		return panel{fmt.Sprintf("(%s) dependence on %s", letter, by), by, "Δ₂(A)", true, 0, list}
+	}
+	power := func(name string, x []float64, c, power float64) curve {
+		y := make([]float64, len(x))
+		for i := range x {
+			y[i] = c * math.Pow(x[i], power)
+		}
+		return curve{name: name, x: x, y: y, dashed: true}
+	}
+	last := func(y []float64) float64 { return y[len(y)-1] }
+	scale := math.Sqrt(500) / 1000
+	return r.plot("figure-2", "Δ₂(A) at α = 1/n. Unless varied, m = 500 and t = 0.1; n = 500 in (a), n = 1000 in (c).",
+		against("a", "m", ms, byM, power("as √m", ms, last(byM)/math.Sqrt(last(ms)), .5)),
+		against("b", "n", ns, byN, power("as 1/n", ns, last(byN)*last(ns), -1)),
+		against("c", "t", ts, byT, power(fmt.Sprintf("%.4f·√m/(n·t^0.75)", smallT), ts, smallT*scale, -.75),
+			power(fmt.Sprintf("%.4f·√m/(n·t^1.5)", largeT), ts, largeT*scale, -1.5)))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -33,7 +34,7 @@ type family struct {
 	spectrum *expm.Spectrum
 	m        *mat.Dense // e^{-τL}
 	delta    float64    // max over relationships of ‖M_i − M_j‖₂
-	hops     [][]int
+	hops     [][]float64
 }
 
 // randomGraph returns a connected graph of 4 to 16 nodes: a random tree and a share
@@ -47,16 +48,11 @@ func randomGraph(rnd *rand.Rand) (*graph.Graph, error) {
 		}
 		return 1
 	}
-	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			return nil, err
-		}
-	}
 	for i := 1; i < n; i++ {
 		parent := rnd.IntN(i)
 		for j := range i {
 			if j == parent || rnd.Float64() < p*p {
-				if err := b.Connect(i, j, weight(), 1); err != nil {
+				if err := b.AddEdge(graph.ID(strconv.Itoa(i)), graph.ID(strconv.Itoa(j)), weight()); err != nil {
 					return nil, err
 				}
 			}
@@ -80,25 +76,11 @@ func newFamily(ctx context.Context, rnd *rand.Rand) (*family, error) {
 	return f, nil
 }
 
-// hops returns all shortest paths in relationships.
-func hops(g *graph.Graph) [][]int {
-	n := g.Order()
-	out := make([][]int, n)
-	for s := range n {
-		d := make([]int, n)
-		for i := range d {
-			d[i] = -1
-		}
-		d[s] = 0
-		for queue := []int{s}; len(queue) > 0; queue = queue[1:] {
-			for _, v := range g.Neighbors(queue[0]) {
-				if d[v] < 0 {
-					d[v] = d[queue[0]] + 1
-					queue = append(queue, int(v))
-				}
-			}
-		}
-		out[s] = d
+// hops returns all distances in a graph of lengths 1.
+func hops(g *graph.Graph) [][]float64 {
+	out := make([][]float64, g.Order())
+	for s := range out {
+		out[s] = emd.Lengths(g, s)
 	}
 	return out
 }
@@ -119,14 +101,11 @@ type law struct {
 	check               func(f *family) (left, right float64)
 }
 
-func (f *family) diameter() float64 {
-	d := 0
+func (f *family) diameter() (d float64) {
 	for _, row := range f.hops {
-		for _, v := range row {
-			d = max(d, v)
-		}
+		d = max(d, floats.Max(row))
 	}
-	return float64(d)
+	return d
 }
 
 // singular returns the singular values of e^{-τL}, descending.
@@ -184,7 +163,7 @@ func laws() []law {
 				for i := range f.hops {
 					for j := range i {
 						d := columnDistance(f.m, i, j)
-						pairs = max(pairs, d/float64(f.hops[i][j]))
+						pairs = max(pairs, d/f.hops[i][j])
 						if f.hops[i][j] == 1 {
 							neighbours = max(neighbours, d)
 						}
@@ -235,22 +214,19 @@ func lemmas(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	t := Table{
-		Name: "lemmas", Title: fmt.Sprintf("Inequalities on %d random graphs of 4 to 16 nodes; tightest is the largest left side "+
-			"over right side", n),
-		Columns: []string{"statement", "printed", "form", "violations", "tightest"},
-	}
+	t := r.table("lemmas", fmt.Sprintf("Inequalities on %d random graphs of 4 to 16 nodes; tightest is the largest left side "+
+		"over right side", n),
+		"statement,printed,form,violations,tightest")
 	held := map[string]bool{}
 	for i, l := range list {
 		held[l.name] = violated[i] == 0
 		t.add(l.name, l.printed, l.form, violated[i], worst[i])
-		r.claim(Claim{
+		r.Claims = append(r.Claims, Claim{
 			Statement: "Lemma, " + l.name, Printed: l.printed, True: l.form, PrintedHolds: l.printed != "" && held[l.name],
 			TrueHolds: held[l.name],
 			Found:     fmt.Sprintf("%d violations in %d graphs; left/right at most %.3f", violated[i], n, worst[i]),
 		})
 	}
-	r.Tables = append(r.Tables, t)
 	r.counterexamples(held)
 	r.leverage(norms)
 	return r.additions(ctx, n)
@@ -260,31 +236,18 @@ func lemmas(ctx context.Context, r *runner) error {
 // hold on the family of graphs.
 func (r *runner) counterexamples(held map[string]bool) {
 	wide := mat.NewDense(1, 2, []float64{1 / math.Sqrt2, 1 / math.Sqrt2})
-	r.claim(Claim{
-		Statement: "Lemma, ill-conditioned, for m < n", Printed: "Δ₂ ≥ α/κ₂ for every M with ‖M‖₂ = 1",
-		True:         "for n ≤ m only: replacing a column must lower the rank",
-		Found:        fmt.Sprintf("M = [1 1]/√2 has κ₂ = 1 and Δ₂ = %g", columnDistance(wide, 0, 1)),
-		PrintedHolds: columnDistance(wide, 0, 1) >= 1, TrueHolds: held["ill-conditioned"],
-	})
+	r.claim("wide-matrix", columnDistance(wide, 0, 1) >= 1, held["ill-conditioned"],
+		"M = [1 1]/√2 has κ₂ = 1 and Δ₂ = %g", columnDistance(wide, 0, 1))
 	signed := mat.NewDense(1, 2, []float64{1, -1})
-	r.claim(Claim{
-		Statement: "Lemma, converse of spectrum", Printed: "Δ₂ ≤ 4ν for every M",
-		True: "Δ₂ ≤ √6·ν for entries ≥ 0, where the first singular vector has one sign",
-		Found: fmt.Sprintf("M = [1 −1] has ν = 0, since its columns have equal norms and its only other singular value is none, "+
-			"and Δ₂ = %g", columnDistance(signed, 0, 1)),
-		PrintedHolds: columnDistance(signed, 0, 1) <= 0, TrueHolds: held["converse of spectrum, for entries ≥ 0"],
-	})
+	r.claim("converse", columnDistance(signed, 0, 1) <= 0, held["converse of spectrum, for entries ≥ 0"],
+		"M = [1 −1] has ν = 0, since its columns have equal norms and its only other singular value is none, and Δ₂ = %g",
+		columnDistance(signed, 0, 1))
 	one, both := []float64{1, 0}, []float64{1, 1}
 	// On two places a unit apart, mass 1 flows at no cost as far as places share it.
 	moved := 1 - math.Min(one[0], both[0]) - math.Min(one[1], both[1])
 	difference := floats.Distance(one, both, 2)
-	r.claim(Claim{
-		Statement: "Definition of EMD, unequal masses", Printed: "flows of total mass 1, at most p_i out of i and q_j into j",
-		True: "equal masses must be demanded",
-		Found: fmt.Sprintf("f = (1, 0) and f' = (1, 1) are at EMD %g by the printed form, and ‖Mf − Mf'‖₂ = %g under M = I",
-			moved, difference),
-		PrintedHolds: moved > 0, TrueHolds: moved == 0 && difference > 0,
-	})
+	r.claim("unequal-masses", moved > 0, moved == 0 && difference > 0,
+		"f = (1, 0) and f' = (1, 1) are at EMD %g by the printed form, and ‖Mf − Mf'‖₂ = %g under M = I", moved, difference)
 }
 
 // rowNorms is how far the rows of the matrix of all eigenvectors are from norm 1.
@@ -297,11 +260,8 @@ func (f *family) rowNorms() float64 {
 }
 
 func (r *runner) leverage(worst float64) {
-	r.claim(Claim{
-		Statement: "Leverage scores, the norms of rows of singular vectors", Printed: "appear in the bound",
-		True:  "of all n vectors they are 1; only those of the leading k say something",
-		Found: fmt.Sprintf("norms of rows are within %.1g of 1", worst), PrintedHolds: true, TrueHolds: worst < 1e-12,
-	})
+	r.claim("leverage", true, worst < 1e-12,
+		"norms of rows are within %.1g of 1", worst)
 }
 
 // additions adds a relationship to random graphs: λ₂ cannot fall, Δ₂ can rise.
@@ -341,13 +301,9 @@ func (r *runner) additions(ctx context.Context, n int) error {
 			fell++
 		}
 	}
-	r.claim(Claim{
-		Statement: "More connected graphs need less noise", Printed: "as the graph becomes more connected, the noise decreases",
-		True: "λ₂ never falls by a relationship more, and Δ₂ may rise",
-		Found: fmt.Sprintf("of %d single relationships added, λ₂ fell in %d, and Δ₂ rose in %d (%.1f %%)", added, fell, rose,
-			100*float64(rose)/float64(max(1, added))),
-		PrintedHolds: rose == 0, TrueHolds: fell == 0 && rose > 0,
-	})
+	r.claim("connectivity", rose == 0, fell == 0 && rose > 0,
+		"of %d single relationships added, λ₂ fell in %d, and Δ₂ rose in %d (%.1f %%)",
+		added, fell, rose, 100*float64(rose)/float64(max(1, added)))
 	return nil
 }
 
@@ -366,18 +322,13 @@ func (f *family) withOneMore(rnd *rand.Rand) (*graph.Graph, error) {
 		return nil, nil
 	}
 	var b graph.Builder
-	for i := range f.g.Order() {
-		if _, err := b.AddNode(f.g.ID(i)); err != nil {
-			return nil, err
-		}
-	}
 	for e := range f.g.Edges() {
-		if err := b.Connect(e.U, e.V, e.Weight, 1); err != nil {
+		if err := b.AddEdge(f.g.ID(e.U), f.g.ID(e.V), e.Weight); err != nil {
 			return nil, err
 		}
 	}
 	p := pairs[rnd.IntN(len(pairs))]
-	if err := b.Connect(p[0], p[1], 1, 1); err != nil {
+	if err := b.AddEdge(f.g.ID(p[0]), f.g.ID(p[1]), 1); err != nil {
 		return nil, err
 	}
 	return b.Graph()

@@ -4,7 +4,6 @@ package paper
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -33,10 +32,8 @@ func printedRatio(eps, delta float64) float64 { return 2 * math.Log(1.25/delta) 
 func textbookRatio(eps, delta float64) float64 { return math.Sqrt(2*math.Log(1.25/delta)) / eps }
 
 func (r *runner) calibrations() error {
-	t := Table{
-		Name: "calibration", Title: "σ/Δ₂ of three calibrations, and the ε that each really gives at the same δ",
-		Columns: []string{"epsilon", "delta", "printed", "textbook", "exact", "printedEpsilon", "textbookEpsilon"},
-	}
+	t := r.table("calibration", "σ/Δ₂ of three calibrations, and the ε that each really gives at the same δ",
+		"epsilon,delta,printed,textbook,exact,printedEpsilon,textbookEpsilon")
 	for _, b := range []privacy.Budget{
 		{Epsilon: 4, Delta: .1},
 		{Epsilon: 1, Delta: .1},
@@ -60,7 +57,6 @@ func (r *runner) calibrations() error {
 		}
 		t.add(b.Epsilon, b.Delta, printed, textbook, exact, p, q)
 	}
-	r.Tables = append(r.Tables, t)
 	r.say("Noise of standard deviation σ on a map of ℓ₂ sensitivity Δ₂ is (ε, δ)-private exactly where μ = Δ₂/σ is small enough. The " +
 		"printed factor 2 ln(1.25/δ) is the textbook's without its root: more noise than is needed for moderate ε, and not enough for " +
 		"large ε. The last two columns invert the calibration: the ε that the noise really gives.")
@@ -69,10 +65,8 @@ func (r *runner) calibrations() error {
 
 // limits finds the ε beyond which a closed form is not private.
 func (r *runner) limits() error {
-	t := Table{
-		Name: "calibration-limits", Title: "The largest ε at which a closed form is private",
-		Columns: []string{"delta", "printed", "textbook"},
-	}
+	t := r.table("calibration-limits", "The largest ε at which a closed form is private",
+		"delta,printed,textbook")
 	first, exact := math.Inf(1), true
 	for _, delta := range []float64{.1, 1e-5, 1e-10} {
 		row := []any{delta}
@@ -95,13 +89,8 @@ func (r *runner) limits() error {
 		exact = exact && relative(real, 50) < 1e-6 // no more noise than is needed, and no less
 		t.add(row...)
 	}
-	r.Tables = append(r.Tables, t)
-	r.claim(Claim{
-		Statement: "The Gaussian mechanism (Lemma 1)", Printed: "σ = 2 ln(1.25/δ)·Δ₂/ε is private for every ε > 0",
-		True:         "it is up to a limit; the exact σ is the least with Φ(Δ₂/2σ − εσ/Δ₂) − e^ε Φ(−Δ₂/2σ − εσ/Δ₂) ≤ δ",
-		Found:        fmt.Sprintf("at δ = 0.1 it fails beyond ε = %.4f", first),
-		PrintedHolds: math.IsInf(first, 1), TrueHolds: exact,
-	})
+	r.claim("gaussian-mechanism", math.IsInf(first, 1), exact,
+		"at δ = 0.1 it fails beyond ε = %.4f", first)
 	return nil
 }
 
@@ -141,10 +130,8 @@ func hsuRadius(m int) float64 {
 
 // radii says how often the noise stays within the paper's radius.
 func (r *runner) radii() {
-	t := Table{
-		Name: "radius", Title: "The radius in units of σ, and how often the noise lies within it",
-		Columns: []string{"m", "paper", "paperProbability", "hsu95", "hsuProbability", "chi2At95"},
-	}
+	t := r.table("radius", "The radius in units of σ, and how often the noise lies within it",
+		"m,paper,paperProbability,hsu95,hsuProbability,chi2At95")
 	worst := 1.0
 	for _, m := range []int{10, 50, 100, 500, 1000, 10_000} {
 		chi := distuv.ChiSquared{K: float64(m)}
@@ -152,12 +139,7 @@ func (r *runner) radii() {
 		worst = min(worst, chi.CDF(paper*paper))
 		t.add(m, paper, chi.CDF(paper*paper), hsu, chi.CDF(hsu*hsu), recovery.Chi2Radius(1, m, .05))
 	}
-	r.Tables = append(r.Tables, t)
-	r.claim(Claim{
-		Statement: "The radius σ√m of the recovery algorithm", Printed: "f₀ is feasible with high probability",
-		True:  "with probability P(χ²_m ≤ m), which tends to ½; Hsu's bound σ√(m + 2√(mt) + 2t) holds with 1 − e^{-t}",
-		Found: fmt.Sprintf("P = %.3f at m = 50, %.3f at m = 500", distuv.ChiSquared{K: 50}.CDF(50), distuv.ChiSquared{K: 500}.CDF(500)),
-		// "High" is read as at least 0.9.
-		PrintedHolds: worst >= .9, TrueHolds: worst > .5 && worst < .6,
-	})
+	// "High" is read as at least 0.9.
+	r.claim("radius", worst >= .9, worst > .5 && worst < .6,
+		"P = %.3f at m = 50, %.3f at m = 500", distuv.ChiSquared{K: 50}.CDF(50), distuv.ChiSquared{K: 500}.CDF(500))
 }

@@ -27,9 +27,6 @@ func exponent(x, y []float64) float64 {
 
 // wilson is the 95 % interval of a rate (Wilson 1927).
 func wilson(right, trials int) (lo, hi float64) {
-	if trials == 0 {
-		return 0, 1
-	}
 	const z = 1.959963984540054
 	n, p := float64(trials), float64(right)/float64(trials)
 	centre, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))

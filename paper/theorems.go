@@ -12,12 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
-// paperRatio is σ/Δ₂ of the printed calibration at ε = 4, δ = 0.1.
-var paperRatio = printedRatio(4, .1)
-
-// fixedSigma is the noise of figure 1.
-const fixedSigma = .1
-
 // point is one setting of the simulation behind table 1.
 type point struct {
 	sweep   string // n, m or T
@@ -101,13 +95,8 @@ func table1(ctx context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	t := Table{
-		Name: "table-1", Title: "Mean EMD between f₀/‖f₀‖₁ and f̂/‖f̂‖₁ (default radius), beside the expressions in the theorems' O and Ω",
-		Columns: []string{
-			"sweep", "n", "m", "T", "sources", "noise", "sigma", "trials", "answered", "infeasibleAtPaperRadius", "emd",
-			"emdStandardError", "upperExpression", "lowerExpression",
-		},
-	}
+	t := r.table("table-1", "Mean EMD between f₀/‖f₀‖₁ and f̂/‖f̂‖₁ (default radius), beside the expressions in the theorems' O and Ω",
+		"sweep,n,m,T,sources,noise,sigma,trials,answered,infeasibleAtPaperRadius,emd,emdStandardError,upperExpression,lowerExpression")
 	for _, x := range found {
 		noise := "fixed"
 		if x.private {
@@ -116,7 +105,6 @@ func table1(ctx context.Context, r *runner) error {
 		t.add(x.sweep, x.n, x.m, x.t, x.sources, noise, x.sigma, x.trials, x.answered, x.infeasible, x.emd, x.standardError,
 			x.upper, x.lower)
 	}
-	r.Tables = append(r.Tables, t)
 	r.table1Claims(found)
 	if err := r.packing(); err != nil {
 		return err
@@ -144,24 +132,13 @@ func (r *runner) appendix() {
 		}
 	}
 	const rounding = 1e-6 // of a second difference
-	r.claim(Claim{
-		Statement: "Proofs of the appendix: g''", Printed: "g''(u) = −(1 − u²/4T)·g(u)/2T", True: "−(1 − u²/2T)·g(u)/2T",
-		Found:        fmt.Sprintf("off by up to %.2g as printed, by %.1g in the true form, at T = 1", printed, form),
-		PrintedHolds: printed < rounding, TrueHolds: form < rounding,
-	})
+	r.claim("second-derivative", printed < rounding, form < rounding,
+		"off by up to %.2g as printed, by %.1g in the true form, at T = 1", printed, form)
 	unit := math.Exp(-1.0/8) / math.Sqrt(4*math.Pi)
-	r.claim(Claim{
-		Statement: "Proofs of the appendix: strong concavity of g on [−√(T/2), √(T/2)]", Printed: "−g'' ≥ 7/16·e^{-1/8}/(√(4π)·T^{3/2})",
-		True:         "3/8 in place of 7/16",
-		Found:        fmt.Sprintf("the least −g'' is %.6f of that unit", least/unit),
-		PrintedHolds: least >= 7.0/16*unit, TrueHolds: relative(least, 3.0/8*unit) < 1e-12,
-	})
-	r.claim(Claim{
-		Statement: "Proofs of the appendix: the size of W(x)", Printed: "W ≤ (|s₂ − x| + |x − s₁|)/(16πT²)",
-		True:         "1/(8πT²); the final 1/(8πT^{3/2}) holds",
-		Found:        fmt.Sprintf("W reaches %.2f times the printed bound", w*16*math.Pi),
-		PrintedHolds: w <= 1/(16*math.Pi), TrueHolds: w <= 1/(8*math.Pi) && w*end <= 1/(8*math.Pi),
-	})
+	r.claim("concavity", least >= 7.0/16*unit, relative(least, 3.0/8*unit) < 1e-12,
+		"the least −g'' is %.6f of that unit", least/unit)
+	r.claim("size-of-w", w <= 1/(16*math.Pi), w <= 1/(8*math.Pi) && w*end <= 1/(8*math.Pi),
+		"W reaches %.2f times the printed bound", w*16*math.Pi)
 }
 
 // separation of the two sources of a trial.
@@ -233,27 +210,15 @@ func (r *runner) table1Claims(found []measured) {
 	n1 := exponent(x, y)
 	x, y = series(found, "m", 1, true)
 	m1 := exponent(x, y)
-	r.claim(Claim{
-		Statement: "Table 1, private noise: the error against n", Printed: "O(1 + 1/√n)",
-		True:         "no bound at all, since EMD ≤ 1 by itself; measured, a single source is found to a cell: 1/n",
-		Found:        fmt.Sprintf("fitted exponent %.2f in n", n1),
-		PrintedHolds: most <= 1, TrueHolds: n1 < -.6,
-	})
-	r.claim(Claim{
-		Statement: "Table 1, private noise: the error against m", Printed: "O(1)",
-		True:         "no bound at all; measured, hardly any dependence, since private noise grows with √m",
-		Found:        fmt.Sprintf("fitted exponent %.2f in m", m1),
-		PrintedHolds: most <= 1, TrueHolds: math.Abs(m1) < .35,
-	})
+	r.claim("error-by-n", most <= 1, n1 < -.6,
+		"fitted exponent %.2f in n", n1)
+	r.claim("error-by-m", most <= 1, math.Abs(m1) < .35,
+		"fitted exponent %.2f in m", m1)
 	x, y = series(found, "T", 1, true)
 	short := min(len(x), slices.IndexFunc(x, func(t float64) bool { return t >= .1 })+1)
 	t1 := exponent(x[:short], y[:short])
-	r.claim(Claim{
-		Statement: "Table 1, private noise: the error against T", Printed: "the error increases as T → 0, O(1 + 1/T)",
-		True:         "a single source is found as well at small T as at T = 0.1: the noise grows no faster than the signal",
-		Found:        fmt.Sprintf("fitted exponent %.2f in T up to 0.1", t1),
-		PrintedHolds: math.Abs(t1+1) < .35, TrueHolds: math.Abs(t1) < .35,
-	})
+	r.claim("error-by-t", math.Abs(t1+1) < .35, math.Abs(t1) < .35,
+		"fitted exponent %.2f in T up to 0.1", t1)
 	r.say("Each point is %d trials with unit sources at random places; two sources are %v apart. Private noise is %.3f·Δ₂, the printed "+
 		"calibration at ε = 4, δ = 0.1 and α = 1/n; fixed noise is σ = %v. The theorem's expression reaches 1, where it says nothing, "+
 		"at %d of %d points; its constant is not given, so that the column is no bound by itself.",
@@ -284,21 +249,15 @@ func (r *runner) packing() error {
 			least, most = min(least, d/a), max(most, d/a)
 		}
 	}
-	r.claim(Claim{
-		Statement: "Proof of the lower bound: the four vectors of the packing", Printed: "all at EMD a from each other",
-		True:         "all at a/2, so that the bound keeps its form with a smaller constant",
-		Found:        fmt.Sprintf("distances between %g·a and %g·a", least, most),
-		PrintedHolds: least == 1 && most == 1, TrueHolds: least == .5 && most == .5,
-	})
+	r.claim("packing-distances", least == 1 && most == 1, least == .5 && most == .5,
+		"distances between %g·a and %g·a", least, most)
 	return nil
 }
 
 // constant compares max −g'(x) over (1/m, √(T/2)] with the printed bound C₂.
 func (r *runner) constant() {
-	t := Table{
-		Name: "constant-2", Title: "The constant C₂ of the theorem's proof, m = 50",
-		Columns: []string{"T", "largest slope", "printed", "true form"},
-	}
+	t := r.table("constant-2", "The constant C₂ of the theorem's proof, m = 50",
+		"T,largest slope,printed,true form")
 	const m = 50
 	printedHolds, trueHolds, first := true, true, math.Inf(-1)
 	for _, T := range []float64{.005, .01, .02, .05, .1, .2, .3, .38, .4, .5} {
@@ -316,11 +275,30 @@ func (r *runner) constant() {
 		}
 		trueHolds = trueHolds && relative(slope, form) < 1e-9
 	}
-	r.Tables = append(r.Tables, t)
-	r.claim(Claim{
-		Statement: "The theorem's constant C₂, the steepest slope of the kernel up to √(T/2)", Printed: "C₂ ≤ e^{-1/4m²T}/(2√(4πT))",
-		True:         "C₂ = e^{-1/8}/(2√2·√(4π)·T) = 0.0880/T, at √(T/2), since −g' grows up to √(2T)",
-		Found:        fmt.Sprintf("the printed bound is violated up to T = %v of those tried", first),
-		PrintedHolds: printedHolds, TrueHolds: trueHolds,
-	})
+	r.claim("constant-2", printedHolds, trueHolds,
+		"the printed bound is violated up to T = %v of those tried", first)
+}
+
+func (r *runner) table1Plot(found []measured) error {
+	var panels []panel
+	for _, sweep := range []string{"n", "m", "T"} {
+		p := panel{title: "EMD against " + sweep, x: sweep, y: "mean EMD", logarithmic: true}
+		for _, private := range []bool{true, false} {
+			for _, sources := range []int{1, 2} {
+				c := curve{name: fmt.Sprintf("%d, fixed σ", sources), points: true, dashed: !private}
+				if private {
+					c.name = fmt.Sprintf("%d, private σ", sources)
+				}
+				x, y := series(found, sweep, sources, private)
+				for i := range x {
+					if y[i] > 0 {
+						c.x, c.y = append(c.x, x[i]), append(c.y, y[i])
+					}
+				}
+				p.curves = append(p.curves, c)
+			}
+		}
+		panels = append(panels, p)
+	}
+	return r.plot("table-1", "Mean EMD of the default radius, one parameter varied from n = 100, m = 50, T = 0.05.", panels...)
 }

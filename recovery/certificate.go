@@ -4,7 +4,6 @@ package recovery
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -14,61 +13,14 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// unit is the unit roundoff of float64, and few bounds a small number of roundings.
-const (
-	unit = 0x1p-53
-	few  = 16
-)
-
-// LowerBound returns the dual value of z, which is at most p*:
+// dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow: the dual value of any z is at most p*,
 //
-//	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i)
+//	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i).
 //
-// for every z. Where M is known within d, (Mᵀz)_i is increased by its [operatorError],
+// Where M is known within d, (Mᵀz)_i is increased by its [operatorError],
 // at most d‖z‖₂. Without an upper bound z is first scaled down until (Mᵀz)_i ≤ 1.
-// It costs one product.
 //
 // Proof: docs/proofs/recovery.md.
-func (p Problem) LowerBound(z []float64) (float64, error) {
-	v, err := p.evaluateDual(z)
-	if err != nil {
-		return 0, err
-	}
-	if u := p.upper(); !math.IsInf(u, 1) {
-		return v.gain + u*v.penalty(1), nil
-	}
-	return v.gain / max(1, v.maxEntry()), nil
-}
-
-// Distance returns a lower bound, by z, on ‖M f − y‖₂ over all 0 ≤ f ≤ U, and, where
-// U = +Inf, 1ᵀf ≤ mass. Beyond the radius it proves the problem infeasible (Farkas).
-//
-// Proof: docs/proofs/recovery.md.
-func (p Problem) Distance(z []float64, mass float64) (float64, error) {
-	v, err := p.evaluateDual(z)
-	if err != nil || v.norm == 0 {
-		return 0, err
-	}
-	return p.Radius + v.farkas(p.upper(), mass)/v.norm, nil
-}
-
-func (p Problem) evaluateDual(z []float64) (dualPoint, error) {
-	if err := p.check(); err != nil {
-		return dualPoint{}, err
-	}
-	if len(z) != len(p.Y) {
-		return dualPoint{}, fmt.Errorf("%w: %d dual values for %d sensors", ErrInvalid, len(z), len(p.Y))
-	}
-	if err := checkFinite("dual value", z); err != nil {
-		return dualPoint{}, err
-	}
-	_, n := p.A.Dims()
-	c := make([]float64, n)
-	along := multiplyAlong(p.A, c, z)
-	return p.dualPoint(z, c, 0, along), nil
-}
-
-// dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow.
 type dualPoint struct {
 	c     []float64     // Mᵀr
 	norm  float64       // ‖r‖₂
@@ -211,18 +163,6 @@ func (v dualPoint) errorCost(u, with float64) float64 {
 		return 0
 	}
 	return max(0, without-with)
-}
-
-// feasible reports that [dualPoint.farkas] is negative for a finite U, beyond all rounding, from one sum that is as
-// good as any: the loss is at least U·Σ max(0, c_i).
-func (v dualPoint) feasible(u float64) bool {
-	var plain [1]float64
-	parallel.Sum(len(v.c), entryWork, plain[:], func(lo, hi int, sum []float64) {
-		for _, x := range v.c[lo:hi] {
-			sum[0] += max(0, x)
-		}
-	})
-	return u*plain[0]*(1-1e-6) > v.gain
 }
 
 // farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for all 0 ≤ f ≤ U, and, where U = +Inf,

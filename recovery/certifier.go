@@ -77,12 +77,10 @@ func (j *certifier) prove(r []float64) bool {
 			j.massCap *= max(1, v.gain/top)
 		}
 	}
-	if u := j.p.upper(); math.IsInf(u, 1) || !v.feasible(u) {
-		if f := v.farkas(u, j.massCap); f > 0 {
-			j.res.Status, j.res.Margin = Infeasible, f/v.norm
-			copy(j.res.Dual, r)
-			return true
-		}
+	if f := v.farkas(j.p.upper(), j.massCap); f > 0 {
+		j.res.Status, j.res.Margin = Infeasible, f/v.norm
+		copy(j.res.Dual, r)
+		return true
 	}
 	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
 		j.res.LowerBound, j.errorCost = lb, v.errorCost(j.p.upper(), lb)

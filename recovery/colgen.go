@@ -15,19 +15,21 @@ import (
 )
 
 // ColumnGeneration solves the program exactly on a small working set of columns,
-// prices all columns with one product Mᵀr, adds the best and repeats. It is the
-// solver to start with: solutions are sparse, so few columns are ever needed.
+// prices all columns with one product Mᵀr, adds the best and repeats. Solutions
+// are sparse, so few columns are ever needed.
 //
 // It holds 8·m·k bytes for k columns, at most the numerical rank of M, and again as
 // much where they are ill conditioned. Where they are well conditioned, it holds their entries
-// that are not 0 in place of more than 128 MiB, if those are few; and where that would take more
+// that are not 0 where these can be read; and where that would take more
 // than half a GiB, 8·k² bytes instead, and a column costs two products.
 type ColumnGeneration struct {
 	Options
 	memory int // for columns beside their Gram matrix; 0: gramMemory, from gramSensors on
 }
 
-// Solve implements [Solver].
+// Solve returns a nil error with Optimal, Zero and
+// Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
+// the context. The same problem gives the same bits.
 func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error) {
 	j, zero, err := newCertifier(ctx, g.Options, p)
 	if j == nil {
@@ -85,7 +87,9 @@ func newGeneration(j *certifier, memory int) *generation {
 	if memory != 0 {
 		s.gram = &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 		if a, ok := j.p.A.(normal); ok {
-			s.gram.readLocal(a.reader())
+			if read := a.reader(); read != nil {
+				s.gram.local, s.gram.thin = read, &thinColumns{}
+			}
 		}
 	}
 	return s

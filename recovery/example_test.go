@@ -39,25 +39,3 @@ func Example() {
 	// Output:
 	// optimal in the chi2 ball: mass 0.647, gap below 1e-10: true
 }
-
-// No source in the box explains these measurements, and the result proves it.
-func ExampleProblem_Distance() {
-	p := recovery.Problem{
-		A:      linop.Dense{M: mat.NewDense(2, 1, []float64{1, 1})},
-		Y:      []float64{3, -1},
-		Radius: 1,
-	}
-	res, err := recovery.ColumnGeneration{}.Solve(context.Background(), p)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d, err := p.Distance(res.Dual, 0)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%v: every f is at least %.3f away, the radius is %v\n", res.Status, d, p.Radius)
-	// Output:
-	// infeasible: every f is at least 2.530 away, the radius is 1
-}

@@ -4,6 +4,7 @@ package recovery
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -22,8 +24,7 @@ const gramSensors = 1000
 // of theirs: a few refinements then reach rounding.
 const gramCond = 1e10
 
-// gramMemory bounds the memory of the columns, in bytes. Beyond it, and beyond a quarter of it
-// where that saves most, they are held as thin ones, and where those take more, dropped: a new
+// gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
 // column then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 29
 
@@ -41,11 +42,10 @@ type gram struct {
 	k       int
 	nodes   []int
 	blocks  []blas64.General   // the columns as rows, in the order in which they came
-	thin    *thinColumns       // in place of blocks; nil: blocks
-	thick   bool               // blocks have few zeros
+	thin    *thinColumns       // in place of blocks, where columns can be read; nil: blocks
 	memory  int                // that blocks, or thin columns, may take
 	dropped bool               // they would take more: products with A instead
-	local   linop.ColumnReader // of the thin columns; nil: products
+	local   linop.ColumnReader // of the thin columns
 	g       []float64          // k × k
 	aty     []float64          // A_Wᵀy
 	at      []place
@@ -88,31 +88,47 @@ func (s *gram) grow(picks []int) {
 // crossAll returns A_WᵀA_new and A_newᵀy for the columns that are added, and holds them as
 // memory allows.
 func (s *gram) crossAll(picks []int) (cross, aty []float64) {
-	if !s.dropped && s.thin == nil {
-		size := 8 * s.k * len(s.p.Y)
-		if size <= s.memory && (size <= s.memory/4 || s.thick || len(s.blocks) == 0) {
-			return s.crossColumns(picks)
-		}
-		if s.thick = !s.makeThin(size > s.memory); s.thick {
-			return s.crossColumns(picks)
-		}
-		s.drop(!s.thin.fits(s.memory))
-	}
 	if s.thin != nil {
-		cross, aty, ok := s.crossThin(picks)
-		if ok {
-			return cross, aty
+		s.addThin(picks)
+		if s.thin.fits(s.memory) {
+			return s.crossThin(len(picks))
 		}
-		s.drop(true)
+		s.thin, s.dropped = nil, true
 	}
+	if s.dropped = s.dropped || 8*s.k*len(s.p.Y) > s.memory; !s.dropped {
+		return s.crossColumns(picks)
+	}
+	s.blocks = nil
 	return s.crossProducts(picks)
 }
 
-// drop lets go of the thin columns where they take too much.
-func (s *gram) drop(tooMuch bool) {
-	if tooMuch {
-		s.dropped, s.thin = true, nil
+// crossThin returns the products of all thin columns with the last p of them, and of these with y.
+func (s *gram) crossThin(p int) (cross, aty []float64) {
+	first := len(s.thin.columns) - p
+	for _, c := range s.thin.columns[first:] {
+		aty = append(aty, c.dot(s.p.Y))
 	}
+	return s.thin.cross(first, len(s.p.Y)), aty
+}
+
+// addThin adds columns that are read, and by a product where heat goes too far for that.
+func (s *gram) addThin(picks []int) {
+	far := cutError * math.Pow(s.p.A.(normal).norm, 2)
+	columns := make([]thin, len(picks))
+	parallel.Each(len(picks), func(k int) {
+		s.local(picks[k], func(rows []int32, x []float64, off float64) {
+			if off <= far {
+				columns[k] = thin{slices.Clone(rows), slices.Clone(x)}
+			}
+		})
+	})
+	for k, c := range columns {
+		if c.rows == nil {
+			columns[k] = newThin(s.columns(picks[k : k+1]))
+		}
+		s.thin.entries += len(columns[k].rows)
+	}
+	s.thin.columns = append(s.thin.columns, columns...)
 }
 
 // crossColumns adds a block of columns and multiplies all by it.
@@ -400,7 +416,12 @@ func (s *gram) handOver(b *dense.Basis, to *master) {
 	case s.dropped:
 		s.blocks = []blas64.General{{Rows: s.k, Data: s.columns(s.nodes)}}
 	case s.thin != nil:
-		s.blocks, s.thin = []blas64.General{{Rows: s.k, Data: s.thin.thick(len(s.p.Y))}}, nil
+		m := len(s.p.Y)
+		data := make([]float64, s.k*m)
+		for k, c := range s.thin.columns {
+			c.addTo(data[k*m:(k+1)*m], 1)
+		}
+		s.blocks, s.thin = []blas64.General{{Rows: s.k, Data: data}}, nil
 	}
 	b.Reserve(s.k)
 	for _, block := range s.blocks {

@@ -77,7 +77,7 @@ func testCutColumns(t *testing.T, a normal, js []int) {
 	_, n := a.Dims()
 	s := &gram{certifier: newTestCertifier(t, Problem{A: a, Y: ones(n), Radius: 1})}
 	read := a.reader()
-	s.readLocal(func(j int, do func(rows []int32, x []float64, off float64)) {
+	s.thin, s.local = &thinColumns{}, func(j int, do func(rows []int32, x []float64, off float64)) {
 		read(j, func(rows []int32, x []float64, off float64) {
 			if j%2 == 1 {
 				floats.Scale(2, x)
@@ -85,8 +85,8 @@ func testCutColumns(t *testing.T, a normal, js []int) {
 			}
 			do(rows, x, off)
 		})
-	})
-	s.addLocal(js)
+	}
+	s.addThin(js)
 	want := s.columns(js)
 	entries := 0
 	for k, c := range s.thin.columns {

@@ -4,15 +4,12 @@ package recovery
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
-	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // traceProbes is the number of vectors of random signs that estimate the two traces for
@@ -39,8 +36,8 @@ func (p normal) MulVecTo(dst []float64, trans bool, x []float64) { p.MulBlockTo(
 
 func (p normal) MulBlockTo(dst []float64, _ bool, x []float64, k int) {
 	m, _ := p.a.Dims()
-	middle := linop.Borrow(m * k)
-	defer middle.Back()
+	middle := linop.GetBlock(m * k)
+	defer middle.Put()
 	linop.MulBlockTo(p.a, middle.V, false, x, k)
 	linop.MulBlockTo(p.a, dst, true, middle.V, k)
 }
@@ -105,16 +102,18 @@ func normalMoments(ctx context.Context, a linop.Operator) (mean, variance float6
 	m, n := a.Dims()
 	rnd := rand.NewPCG(1, 3)
 	width, probes := min(16, linop.BlockColumns(max(m, n))), traceProbes(max(m, n))
-	block, image := linop.Borrow(m*width), linop.Borrow(n*width)
-	defer block.Back()
-	defer image.Back()
+	block, image := linop.GetBlock(m*width), linop.GetBlock(n*width)
+	defer block.Put()
+	defer image.Put()
 	for left := probes; left > 0; left -= width {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
 		}
 		k := min(width, left)
 		x, v := block.V[:m*k], image.V[:n*k]
-		setSigns(x, rnd)
+		for i := range x {
+			x[i] = 1 - 2*float64(rnd.Uint64()&1)
+		}
 		linop.MulBlockTo(a, v, true, x, k)
 		linop.MulBlockTo(a, x, false, v, k)
 		mean += sumSquares(v)
@@ -127,19 +126,4 @@ func sumSquares(x []float64) float64 {
 	var sum [1]float64
 	parallel.Sum(len(x), 1, sum[:], func(lo, hi int, sum []float64) { sum[0] = floats.Dot(x[lo:hi], x[lo:hi]) })
 	return sum[0]
-}
-
-// normalEquations sets up the problem on Aᵀy and AᵀA. Its noise Aᵀν is N(0, AᵀA), and
-// ‖Aᵀν‖² is taken for c·χ²_k of the same mean and variance (Satterthwaite).
-func (b *Ball) normalEquations(d measurement.Data, s *Spectrum) (Problem, error) {
-	bound := linop.Norm(d.A)
-	if math.IsInf(bound, 1) || s.variance == 0 {
-		return Problem{}, fmt.Errorf("%w: the rule %v needs an operator with a bound on its norm", ErrInvalid, NormalEquations)
-	}
-	_, n := d.A.Dims()
-	aty := make([]float64, n)
-	linop.MulBlockTo(d.A, aty, true, d.Y, 1)
-	b.scale, b.freedom = math.Sqrt(s.variance/(2*s.mean)), 2*s.mean*s.mean/s.variance
-	b.Dimension = int(math.Round(b.freedom))
-	return Problem{A: normal{d.A, bound}, Y: aty}, nil
 }

@@ -138,15 +138,18 @@ func (b operatorError) onesNorms(n int) []float64 {
 	return out
 }
 
+// structured is an operator that knows more of its error than a bound on its norm.
+type structured interface {
+	errorAlong(z []float64) operatorError
+}
+
 // errorAlong bounds the error of an operator along z: by Err in a single block where its
 // structure is unknown.
 func errorAlong(a linop.Operator, z []float64) operatorError {
 	switch a := a.(type) {
 	case linop.Scaled:
 		return scaledErrorAlong(a, z)
-	case projection:
-		return a.errorAlong(z)
-	case normal:
+	case structured:
 		return a.errorAlong(z)
 	}
 	d := linop.Err(a)
@@ -156,7 +159,9 @@ func errorAlong(a linop.Operator, z []float64) operatorError {
 // multiplyAlong sets dst to Aᵀz, and bounds the error of A along z: the normal equations have the one
 // on the way to the other.
 func multiplyAlong(a linop.Operator, dst, z []float64) operatorError {
-	if a, ok := a.(normal); ok {
+	if a, ok := a.(interface {
+		multiplyAlong(dst, z []float64) operatorError
+	}); ok {
 		return a.multiplyAlong(dst, z)
 	}
 	a.MulVecTo(dst, true, z)

@@ -3,7 +3,6 @@
 package recovery
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +18,12 @@ var (
 	ErrInvalid = measurement.ErrInvalid
 	// ErrStalled comes with the best iterate and the gap that it reached.
 	ErrStalled = errors.New("recovery: stopped without a certificate")
+)
+
+// unit is the unit roundoff of float64, and few bounds a small number of roundings.
+const (
+	unit = 0x1p-53
+	few  = 16
 )
 
 // Problem is min 1ᵀf subject to 0 ≤ f ≤ Upper and ‖A f − Y‖₂ ≤ Radius. Where A
@@ -60,7 +65,7 @@ type Result struct {
 	Status     Status
 	F          []float64 // n values; where infeasible, the f of the least residual found
 	Objective  float64   // 1ᵀF
-	LowerBound float64   // ≤ p*; proved by Dual through Problem.LowerBound
+	LowerBound float64   // ≤ p*; proved by Dual: docs/proofs/recovery.md
 	Gap        float64   // (Objective − LowerBound)/max of both; +Inf where F is not feasible
 	Residual   float64   // ‖A F − y‖₂
 	Margin     float64   // where infeasible: ‖A f − y‖₂ ≥ Radius + Margin for every f allowed
@@ -68,13 +73,6 @@ type Result struct {
 	Support    int       // entries of F above zero
 	Iterations int
 	Products   int // products with A or Aᵀ, a block of k columns counting k
-}
-
-// Solver solves a Problem. It returns a nil error with Optimal, Zero and
-// Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
-// the context. The same problem gives the same bits.
-type Solver interface {
-	Solve(ctx context.Context, p Problem) (*Result, error)
 }
 
 // Options steer a solver; the zero value is the recommended default.

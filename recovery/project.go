@@ -210,3 +210,18 @@ func (b *Ball) project(d measurement.Data, s *Spectrum) Problem {
 	y.MulVec(s.rows, mat.NewVecDense(len(d.Y), d.Y))
 	return Problem{A: projection{linop.Dense{M: s.image, Bound: linop.Err(d.A)}, d.A, s.rows}, Y: y.RawVector().Data}
 }
+
+// normalEquations sets up the problem on Aᵀy and AᵀA. Its noise Aᵀν is N(0, AᵀA), and
+// ‖Aᵀν‖² is taken for c·χ²_k of the same mean and variance (Satterthwaite).
+func (b *Ball) normalEquations(d measurement.Data, s *Spectrum) (Problem, error) {
+	bound := linop.Norm(d.A)
+	if math.IsInf(bound, 1) || s.variance == 0 {
+		return Problem{}, fmt.Errorf("%w: the rule %v needs an operator with a bound on its norm", ErrInvalid, NormalEquations)
+	}
+	_, n := d.A.Dims()
+	aty := make([]float64, n)
+	linop.MulBlockTo(d.A, aty, true, d.Y, 1)
+	b.scale, b.freedom = math.Sqrt(s.variance/(2*s.mean)), 2*s.mean*s.mean/s.variance
+	b.Dimension = int(math.Round(b.freedom))
+	return Problem{A: normal{d.A, bound}, Y: aty}, nil
+}

@@ -18,7 +18,7 @@ const paperRetries = 8
 //   - Auto and NormalEquations, at first with β = ½, take β = DefaultBeta;
 //   - Paper takes √(d² + k), d the proved distance of the data from every f and k
 //     the support so far, until that is not proved infeasible.
-func Recover(ctx context.Context, d measurement.Data, s Solver, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
+func Recover(ctx context.Context, d measurement.Data, s ColumnGeneration, rule Rule, spectrum *Spectrum) (*Result, Ball, error) {
 	p, b, err := NewProblem(ctx, d, rule, spectrum)
 	if err != nil {
 		return nil, b, err

@@ -3,11 +3,7 @@
 package recovery
 
 import (
-	"math"
-	"slices"
-
 	"github.com/graphcloak/graphcloak/internal/parallel"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // thinEntry is the memory of an entry of a thin column.
@@ -55,16 +51,6 @@ type thinColumns struct {
 	image   []float64 // memory for a column, zeros between uses
 }
 
-// add appends the columns that are stored one after the other, each of m values.
-func (t *thinColumns) add(data []float64, m int) {
-	first, count := len(t.columns), len(data)/m
-	t.columns = append(t.columns, make([]thin, count)...)
-	parallel.Each(count, func(k int) { t.columns[first+k] = newThin(data[k*m : (k+1)*m]) })
-	for _, c := range t.columns[first:] {
-		t.entries += len(c.rows)
-	}
-}
-
 // fits reports whether the columns take no more than so many bytes.
 func (t *thinColumns) fits(memory int) bool { return thinEntry*t.entries <= memory }
 
@@ -106,80 +92,4 @@ func (t *thinColumns) dots(dst, r []float64) {
 			dst[k] = t.columns[k].dot(r)
 		}
 	})
-}
-
-// crossThin adds columns to the thin ones, a block of products at a time, and multiplies all by
-// them. It reports false where they take more memory than there is.
-func (s *gram) crossThin(picks []int) (cross, aty []float64, ok bool) {
-	m := len(s.p.Y)
-	first, width := len(s.thin.columns), min(16, linop.BlockColumns(m))
-	if s.local != nil {
-		width = len(picks)
-	}
-	for at := 0; at < len(picks); at += width {
-		if part := picks[at:min(at+width, len(picks))]; s.local != nil {
-			s.addLocal(part)
-		} else {
-			s.thin.add(s.columns(part), m)
-		}
-		if !s.thin.fits(s.memory) {
-			return nil, nil, false
-		}
-	}
-	aty = make([]float64, len(picks))
-	for c := range picks {
-		aty[c] = s.thin.columns[first+c].dot(s.p.Y)
-	}
-	return s.thin.cross(first, m), aty, true
-}
-
-// readLocal takes a reader of columns, unless it is nil.
-func (s *gram) readLocal(read linop.ColumnReader) {
-	if read != nil {
-		s.local, s.thin = read, &thinColumns{}
-	}
-}
-
-// addLocal adds columns that are read, and by a product where heat goes too far for that.
-func (s *gram) addLocal(picks []int) {
-	far := cutError * math.Pow(s.p.A.(normal).norm, 2)
-	columns := make([]thin, len(picks))
-	parallel.Each(len(picks), func(k int) {
-		s.local(picks[k], func(rows []int32, x []float64, off float64) {
-			if off <= far {
-				columns[k] = thin{slices.Clone(rows), slices.Clone(x)}
-			}
-		})
-	})
-	for k, c := range columns {
-		if c.rows == nil {
-			columns[k] = newThin(s.columns(picks[k : k+1]))
-		}
-		s.thin.entries += len(columns[k].rows)
-	}
-	s.thin.columns = append(s.thin.columns, columns...)
-}
-
-// makeThin holds the columns of the blocks as thin ones in their place: where they must, or where
-// that takes a quarter of the memory. It reports whether it does.
-func (s *gram) makeThin(must bool) bool {
-	t, size := &thinColumns{}, 0
-	for _, b := range s.blocks {
-		t.add(b.Data, b.Cols)
-		size += 8 * len(b.Data)
-	}
-	if !must && !t.fits(size/4) {
-		return false
-	}
-	s.thin, s.blocks = t, nil
-	return true
-}
-
-// thick returns the thin columns one after the other, each of m values.
-func (t *thinColumns) thick(m int) []float64 {
-	data := make([]float64, len(t.columns)*m)
-	for k, c := range t.columns {
-		c.addTo(data[k*m:(k+1)*m], 1)
-	}
-	return data
 }

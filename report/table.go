@@ -104,6 +104,14 @@ func Outline(runID, prefix string, sensors []int) Table {
 	}}
 }
 
+// WrittenNames are the properties that runs with a prefix write.
+func WrittenNames(prefix string) (names []string) {
+	for _, c := range Outline("", prefix, nil).columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // SignalKey is the property of a run's record that names the private property which
 // the run released.
 const SignalKey = "signalProperty"

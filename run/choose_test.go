@@ -157,7 +157,7 @@ func TestTauIsChosenForThePlan(t *testing.T) {
 		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
 		set(&job.Plan)
 		m, p := testkit.Planned(t, s, job)
-		found, err := study.LargeAccuracy(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour)
+		found, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

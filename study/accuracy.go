@@ -4,22 +4,24 @@ package study
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/limit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
-// DefaultTrials is the number of simulated releases behind an expected accuracy, and ChanceTrials that where these do not tell it
-// from chance.
+// DefaultTrials is the number of simulated releases behind an expected accuracy, LargeTrials that on graphs of more than 6,000 nodes,
+// and ChanceTrials that where these do not tell it from chance.
 const (
 	DefaultTrials = 200
+	LargeTrials   = 50
 	ChanceTrials  = 1000
 )
 
@@ -28,6 +30,108 @@ type Sample struct {
 	Trials int    // simulated releases
 	Most   int    // where so many do not tell the plan from chance: as many as this; 0: Trials
 	Seed   uint64 // of sources and noise: the same seed, the same bits
+}
+
+// expectation simulates sources of amplitude 1. Every plan sees the same sources and the same random numbers.
+type expectation struct {
+	*simulate.Simulator
+	Sample
+	model *plan.Model
+	// question is whose limit was asked for; nil: none yet
+	question *limit.Question
+}
+
+func newExpectation(ctx context.Context, m *plan.Model, opts analyst.Options, sample Sample) (*expectation, error) {
+	if sample.Trials < 1 {
+		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, sample.Trials)
+	}
+	s, err := simulate.New(ctx, m, simulate.Options{Seed: sample.Seed, Amplitude: 1, Recover: opts, Common: true})
+	return &expectation{Simulator: s, Sample: sample, model: m}, err
+}
+
+// accuracy simulates one plan, and more of it where its trials do not tell it from chance.
+func (s *expectation) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accuracy, error) {
+	r, err := s.Under(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for n := s.Trials; ; n = s.Most {
+		if err := r.Run(ctx, "simulate", n); err != nil {
+			return nil, err
+		}
+		if a := s.accuracyOf(r.Trials); n >= s.Most || !a.AtChance() {
+			return a, nil
+		}
+	}
+}
+
+// accuracyOf sums up trials.
+func (s *expectation) accuracyOf(trials []simulate.Trial) *report.Accuracy {
+	x := sample(trials)
+	named := x.share(right)
+	a := &report.Accuracy{
+		Probability: named.Rate, Lower: named.Lower, Upper: named.Upper, Chance: s.Chance(), Trials: len(x),
+		MeanEMD: x.mean(distance), Elsewhere: x.mean(elsewhere), CredibleSetSize: x.mean(setSize), KnownMassSetSize: x.mean(knownSetSize),
+	}
+	for _, c := range byCommunity(trials, s.Partition) {
+		a.Communities = append(a.Communities, c.CommunityAccuracy)
+	}
+	return a
+}
+
+// limit bounds what any mechanism with the guarantee of the plan could reach with the
+// simulated sources.
+func (s *expectation) limit(ctx context.Context, p *privacy.Plan) (*report.Limit, error) {
+	l, err := s.limitOf(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("limit of accuracy: %w", err)
+	}
+	return l, nil
+}
+
+func (s *expectation) limitOf(ctx context.Context, p *privacy.Plan) (*report.Limit, error) {
+	if s.question == nil {
+		var err error
+		if s.question, err = limit.New(ctx, s.model.Graph, s.Partition.Labels, s.Prior, p.Alpha); err != nil {
+			return nil, err
+		}
+	}
+	gaussian, err := limit.Gaussian(p.JointMu)
+	if err != nil {
+		return nil, err
+	}
+	l := new(report.Limit)
+	if l.Gaussian, err = s.question.Accuracy(ctx, gaussian); err != nil || p.Guarantee != privacy.Joint {
+		return l, err
+	}
+	approximate, err := limit.Approximate(p.Epsilon, p.Delta)
+	if err != nil {
+		return nil, err
+	}
+	most, err := s.question.Accuracy(ctx, approximate)
+	l.Gaussian, l.AnyMechanism = min(l.Gaussian, most), &most
+	return l, err
+}
+
+// compared is the accuracy of a plan with its limit, and that of uniform noise with the same guarantee by as many trials; nil where the
+// plan's noise is uniform.
+func (s *expectation) compared(ctx context.Context, p *plan.Plan) (a, uniform *report.Accuracy, err error) {
+	if a, err = s.accuracy(ctx, p.Plan); err != nil {
+		return nil, nil, err
+	}
+	if a.Limit, err = s.limit(ctx, p.Plan); err != nil {
+		return nil, nil, err
+	}
+	other, err := s.model.UniformPlan(p)
+	if other == nil || err != nil {
+		return a, nil, err
+	}
+	asMany := *s
+	asMany.Trials, asMany.Most = a.Trials, 0
+	if uniform, err = asMany.accuracy(ctx, other); err == nil {
+		uniform.Communities = nil // of the plan alone
+	}
+	return a, uniform, err
 }
 
 // Expect simulates how often the right community would be named under the plan,
@@ -51,94 +155,65 @@ func Expect(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Optio
 	if p.Communities, err = m.PlannedCommunities(ctx); err != nil {
 		return err
 	}
-	if p.Accuracy, err = s.accuracy(ctx, p.Plan); err != nil {
-		return err
-	}
-	s.opts.Trials, s.most = p.Accuracy.Trials, 0 // the same for uniform noise
-	if p.Accuracy.Limit, err = s.limit(ctx, p.Plan); err != nil {
-		return err
-	}
-	uniform, err := m.UniformPlan(p)
-	if uniform == nil || err != nil {
-		return err
-	}
-	a, err := s.accuracy(ctx, uniform)
+	a, uniform, err := s.compared(ctx, p)
 	if err != nil {
 		return err
 	}
-	a.Communities = nil // of the plan alone
-	p.Allocated.Uniform.Accuracy = a
+	if p.Accuracy = a; uniform != nil {
+		p.Allocated.Uniform.Accuracy = uniform
+	}
 	return nil
 }
 
-// LargeAccuracy simulates the plan as [Expect] does, on graphs of any size and without uniform noise beside it, and
-// leaves it as it is. Beyond 6,000 nodes a trial takes two products and a posterior, and the
-// column norms before them up to a thousand products. It returns [ErrLong] where these are estimated, from sizes alone, to take one
-// processor of the 2020s longer than limit: the same is simulated, or is not, on every machine.
-func LargeAccuracy(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample,
-	limit time.Duration,
-) (*report.Accuracy, error) {
-	if err := affordable(m, p, sample.Trials, false, limit); err != nil {
-		return nil, err
+// outlookTime is what [RefuseAtChance] simulates for, of one processor, estimated from sizes.
+const outlookTime = 10 * time.Second
+
+// ErrLong says that a simulation would take longer than it may.
+var ErrLong = errors.New("study: the simulation would take longer than it may")
+
+// ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
+var ErrAtChance = errors.New("study: the answer cannot be told from chance")
+
+// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [run.Job].Planned it ends a run
+// before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.
+func RefuseAtChance(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options) error {
+	a, err := Outlook(ctx, m, p, opts, Sample{Trials: DefaultTrials, Most: ChanceTrials}, outlookTime)
+	if errors.Is(err, ErrLong) || errors.Is(err, plan.ErrMemory) {
+		return nil
 	}
-	return simulatedAccuracy(ctx, m, p, opts, sample)
+	if err == nil && a.AtChance() {
+		err = AtChance(a)
+	}
+	return err
 }
 
-func simulatedAccuracy(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options,
-	sample Sample,
+// AtChance is [ErrAtChance] with the accuracy that says so.
+func AtChance(a *report.Accuracy) error {
+	return fmt.Errorf("%w: right %s of the time (95 %% interval %.0f to %.0f %%, from %d simulated runs), chance %s",
+		ErrAtChance, report.Percent(a.Probability), 100*a.Lower, 100*a.Upper, a.Trials, report.Percent(a.Chance))
+}
+
+// Outlook is the accuracy of [Expect], on graphs of any size: of the sample, or of as much of it as is estimated, from sizes alone, to
+// take one processor of the 2020s no longer than within; beyond 6,000 nodes of [LargeTrials] at first. Where these are too few to
+// conclude anything it returns [ErrLong].
+func Outlook(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options, sample Sample,
+	within time.Duration,
 ) (*report.Accuracy, error) {
+	fewest := report.LeastTrials
+	if m.Graph.Order() > analyst.DenseLimit {
+		sample.Trials, fewest = min(sample.Trials, LargeTrials), LargeTrials
+	}
+	most, err := simulate.Affordable(m, p.Plan, max(sample.Trials, sample.Most), within)
+	if err != nil {
+		return nil, err
+	}
+	if most < min(fewest, sample.Trials) {
+		return nil, ErrLong
+	}
+	sample.Trials, sample.Most = min(sample.Trials, most), min(sample.Most, most)
 	s, err := newExpectation(ctx, m, opts, sample)
 	if err != nil {
 		return nil, err
 	}
 	return s.accuracy(ctx, p.Plan)
-}
-
-// newExpectation simulates sources of amplitude 1. Every plan sees the same sources and the
-// same random numbers.
-func newExpectation(ctx context.Context, m *plan.Model, opts analyst.Options, sample Sample) (*evaluator, error) {
-	if sample.Trials < 1 {
-		return nil, fmt.Errorf("%w: %d simulated releases, want at least 1", recovery.ErrInvalid, sample.Trials)
-	}
-	s, err := newEvaluator(ctx, m, Options{Trials: sample.Trials, Seed: sample.Seed, Amplitude: 1, Recover: opts})
-	if err != nil {
-		return nil, err
-	}
-	s.commonNoise, s.most = true, sample.Most
-	return s, nil
-}
-
-// accuracy simulates one plan, and more of it where its trials do not tell it from chance.
-func (s *evaluator) accuracy(ctx context.Context, p *privacy.Plan) (*report.Accuracy, error) {
-	r, err := s.newSimulation(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	sources, amplitudes := s.draw(max(s.opts.Trials, s.most))
-	trials := make([]Trial, len(sources))
-	for from, n := 0, s.opts.Trials; ; from, n = n, len(trials) {
-		if err := r.runFrom(ctx, "simulate", trials[:n], from, sources, amplitudes); err != nil {
-			return nil, err
-		}
-		if a := s.accuracyOf(trials[:n]); n == len(trials) || !a.AtChance() {
-			return a, nil
-		}
-	}
-}
-
-// accuracyOf sums up trials.
-func (s *evaluator) accuracyOf(trials []Trial) *report.Accuracy {
-	a := report.Accuracy{Trials: len(trials), Chance: floats.Max(s.part.Sums(s.prior))}
-	right, n := 0, float64(len(trials))
-	for _, t := range trials {
-		right += indicator(t.Right)
-		a.MeanEMD += t.Distance / n
-		a.Elsewhere += t.Elsewhere / n
-		a.CredibleSetSize += float64(t.CredibleSetSize) / n
-		a.KnownMassSetSize += float64(t.KnownMassSetSize) / n
-	}
-	rate := proportion(right, len(trials))
-	a.Probability, a.Lower, a.Upper = rate.Rate, rate.Lower, rate.Upper
-	a.Communities = byCommunity(trials, s.part)
-	return &a
 }

@@ -3,17 +3,14 @@
 package study_test
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/recovery"
-	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -56,59 +53,31 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 	}
 }
 
-// Fewer trials than one say nothing, and the plan is left as it is.
-func TestNoTrials(t *testing.T) {
+// What cannot be simulated is refused, and the plan is left as it is.
+func TestRefused(t *testing.T) {
 	job := karate()
 	m, p := testkit.Planned(t, open(t, "karate"), job)
-	for _, trials := range []int{0, -1} {
-		if err := study.Expect(t.Context(), m.Model, p, job.Recover, study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) ||
-			p.Accuracy != nil {
-			t.Errorf("expected accuracy of %d trials: %v, %+v", trials, err, p.Accuracy)
+	job.Communities.Property = ""
+	_, other := testkit.Planned(t, open(t, "net3"), job)
+	for _, c := range []struct {
+		of     *plan.Plan
+		trials int
+		want   error
+	}{{p, 0, recovery.ErrInvalid}, {p, -1, recovery.ErrInvalid}, {other, 5, plan.ErrGraphChanged}} {
+		sample := study.Sample{Trials: c.trials}
+		if err := study.Expect(t.Context(), m.Model, c.of, analyst.Options{}, sample); !errors.Is(err, c.want) || c.of.Accuracy != nil {
+			t.Errorf("expected accuracy of %d trials: %v, %+v", c.trials, err, c.of.Accuracy)
 		}
-		if _, err := study.Curve(t.Context(), m.Model, p, job.Recover, []float64{1}, study.Sample{Trials: trials}); !errors.Is(err,
-			recovery.ErrInvalid) {
-			t.Errorf("curve of %d trials: %v", trials, err)
+		if _, err := study.Curve(t.Context(), m.Model, c.of, analyst.Options{}, []float64{1}, sample); !errors.Is(err, c.want) {
+			t.Errorf("curve of %d trials: %v", c.trials, err)
 		}
-		if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, study.Target{Accuracy: .8},
-			study.Sample{Trials: trials}); !errors.Is(err, recovery.ErrInvalid) {
-			t.Errorf("target by %d trials: %v", trials, err)
-		}
+	}
+	if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, .8, study.Sample{}); !errors.Is(err,
+		recovery.ErrInvalid) {
+		t.Errorf("target by no trials: %v", err)
 	}
 	if _, err := study.Summarize(nil, 1); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("summary of nothing: %v", err)
-	}
-}
-
-// A plan of another graph is refused by each simulation.
-func TestPlanOfAnotherGraph(t *testing.T) {
-	job := karate()
-	job.Communities.Property = ""
-	_, p := testkit.Planned(t, open(t, "net3"), job)
-	m, _ := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 5}); !errors.Is(err, plan.ErrGraphChanged) ||
-		p.Accuracy != nil {
-		t.Errorf("expected accuracy: %v, %+v", err, p.Accuracy)
-	}
-	if _, err := study.Curve(t.Context(), m.Model, p, analyst.Options{}, []float64{1}, study.Sample{Trials: 5}); !errors.Is(err,
-		plan.ErrGraphChanged) {
-		t.Errorf("curve: %v", err)
-	}
-	if _, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 5}); !errors.Is(err, plan.ErrGraphChanged) {
-		t.Errorf("evaluation: %v", err)
-	}
-}
-
-// bare is a store whose selections find no sensor.
-type bare struct{ run.Store }
-
-func (bare) Sensors(context.Context, *graph.Graph, graph.SensorSelection) ([]int, error) {
-	return nil, nil
-}
-
-// An estimate of a job without a sensor is refused as the job is.
-func TestEstimateWithoutSensors(t *testing.T) {
-	if all, err := study.EstimateCommands(t.Context(), bare{open(t, "karate")}, karate()); !errors.Is(err, plan.ErrEmpty) {
-		t.Errorf("%d estimates, %v; want ErrEmpty", len(all), err)
 	}
 }
 

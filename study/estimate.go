@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // Estimate is what a command would need, in the columns of the estimation procedures of
@@ -76,16 +77,26 @@ func EstimateCommands(ctx context.Context, s plan.Source, job run.Job) ([]Estima
 	if err != nil {
 		return nil, err
 	}
+	planned, trials := w.planning(DefaultTrials)
+	evaluated, more := w.planning(1000)
 	var all []Estimate
-	for _, c := range w.commands() {
+	for _, c := range []struct {
+		name    string
+		epsilon float64
+		trials  float64
+		steps   []string
+	}{
+		{"plan", 0, trials, planned},
+		{"release", job.Plan.Epsilon, 0, []string{"certificate", "release"}},
+		{"recover", 0, 0, []string{"file", "recovery"}},
+		{"run", job.Plan.Epsilon, trials, slices.Concat(planned, []string{"release", "recovery"})},
+		{"evaluate", 0, more, evaluated},
+	} {
 		e := Estimate{
 			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: w.cost.Method.String(), Tau: w.tau,
-			SigmaAtMost: sigma, MapView: map[string]int64{},
+			SigmaAtMost: sigma, MapView: map[string]int64{}, EpsilonWouldSpend: c.epsilon,
 		}
-		if c.spends {
-			e.EpsilonWouldSpend = job.Plan.Epsilon
-		}
-		e.add(append(w.setup(), c.steps...))
+		e.add(w.steps(c.trials), append([]string{"program", "graph", "diffusion"}, c.steps...)...)
 		all = append(all, e)
 	}
 	return all, nil
@@ -100,33 +111,21 @@ func RunTime(m *plan.Model, job run.Job) (least, most time.Duration, err error) 
 		return 0, 0, err
 	}
 	e := Estimate{MapView: map[string]int64{}}
-	e.add(append(w.planning(), w.expectation(), w.release(), w.recovery()))
+	names, trials := w.planning(DefaultTrials)
+	e.add(w.steps(trials), append(names, "release", "recovery")...)
 	longest := time.Duration(math.MaxInt64).Seconds()
 	return time.Duration(e.SecondsMin * float64(time.Second)), time.Duration(min(e.SecondsMax, longest/2) * float64(time.Second)), nil
 }
 
-// newWorkload is what a job on a graph does.
-func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job run.Job) (workload, error) {
-	tau := job.Tau
-	if tau == 0 { // the middle of what is tried
-		tau = typicalSpread / max(1e-300, l.Bound())
-	}
-	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
-	return workload{
-		tau: tau, nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), cost: cost,
-		weighted: !g.Unweighted(), lengths: !g.UnitLengths(), plan: job.Plan, sources: job.Recover.Sources, chooses: job.Tau == 0,
-		faults: newFaultWorkload(float64(g.Order()), float64(sensors), job),
-	}, err
-}
-
 // add sums up the steps of a command: the memory that is kept until its end, and the
 // largest that a step needs meanwhile.
-func (e *Estimate) add(steps []step) {
+func (e *Estimate) add(all map[string]step, names ...string) {
 	var tree strings.Builder
 	peak, extra := 0.0, 0.0
-	for _, s := range steps {
-		e.MapView[s.name] = int64(s.kept + s.transient)
-		fmt.Fprintf(&tree, "|-- %s: %s\n", s.name, memory.Format(int64(s.kept+s.transient)))
+	for _, name := range names {
+		s := all[name]
+		e.MapView[name] = int64(s.kept + s.transient)
+		fmt.Fprintf(&tree, "|-- %s: %s\n", name, memory.Format(int64(s.kept+s.transient)))
 		e.BytesMin += int64(s.kept)
 		peak, extra = max(peak, s.transient), max(extra, s.extraBytes)
 		e.SecondsMin += s.seconds / 2
@@ -140,40 +139,24 @@ func (e *Estimate) add(steps []step) {
 
 // step is a part of a command, with its memory and time.
 type step struct {
-	name                     string
 	kept, transient          float64 // bytes until the end, and during the step
 	seconds                  float64
 	extraSeconds, extraBytes float64 // at most, where the graph decides how many
-}
-
-// command is a command with its steps.
-type command struct {
-	name   string
-	spends bool
-	steps  []step
 }
 
 // workload is what the estimates depend on.
 type workload struct {
 	nodes, relationships, sensors float64
 	tau                           float64 // supposed
-	weighted, lengths             bool
 	cost                          expm.Cost
-	plan                          plan.Options
-	sources                       int  // as in analyst.Options
-	chooses                       bool // τ
-	faults                        faultWorkload
+	job                           run.Job
+	small                         bool // M is formed: up to [analyst.DenseLimit] nodes
+	allocates                     bool
+	faults                        float64 // seconds that a posterior takes more where sensors may be broken
 }
 
 // typicalSpread is λ_max·τ in the middle of the values of τ that are tried.
 const typicalSpread = 256
-
-// program is the resident size of a process that has done little yet, and startup
-// the seconds until then.
-const (
-	program = 29 << 20
-	startup = 0.01
-)
 
 // Seconds of the inner loops.
 const (
@@ -183,200 +166,107 @@ const (
 	perRow       = 2e-6   // node or relationship, read
 	perAmplitude = 200e-9 // integral over the amplitude, a node
 	perPair      = 6e-6   // integral over two amplitudes
+	perFaulty    = 1e-6   // posterior of sensors that may be broken, an entry of M
 )
 
-func (w workload) commands() []command {
-	return []command{
-		{name: "plan", steps: append(w.planning(), w.expectation())},
-		{name: "release", spends: true, steps: []step{w.certificate(), w.release()}},
-		{name: "recover", steps: []step{w.readSensorFile(), w.recovery()}},
-		{name: "run", spends: true, steps: append(w.planning(), w.expectation(), w.release(), w.recovery())},
-		{name: "evaluate", steps: append(w.planning(), w.evaluation())},
+// newWorkload is what a job on a graph does.
+func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job run.Job) (workload, error) {
+	tau := job.Tau
+	if tau == 0 { // the middle of what is tried
+		tau = typicalSpread / max(1e-300, l.Bound())
 	}
+	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
+	w := workload{
+		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), tau: tau, cost: cost, job: job,
+		small: g.Order() <= analyst.DenseLimit, allocates: job.Plan.Allocates(g.Order()),
+	}
+	rate := job.Recover.FaultRate
+	if measured := job.Plan.Measured || job.Signal.MeasurementProperty != ""; rate == nil && measured || rate != nil && *rate > 0 {
+		w.faults = perFaulty * w.nodes * w.sensors
+	}
+	return w, err
 }
 
-// setup is what every command does: it reads the graph and prepares e^{-τL}.
-func (w workload) setup() []step {
-	entries, edge := 2*w.relationships, 4.
-	if w.weighted {
-		edge += 8
+// matrix is the size of M in bytes and the time to compute it; where it is not formed, of blocks of vectors and of so many products.
+func (w workload) matrix(products float64) (bytes, seconds float64) {
+	if w.small {
+		return 8 * w.nodes * w.sensors, w.sensors * w.cost.Column
 	}
-	if w.lengths {
-		edge += 8
-	}
-	return []step{
-		{name: "program", kept: program, seconds: startup},
-		{name: "graph", kept: edge*entries + 120*w.nodes, transient: 24 * w.relationships, seconds: perRow * (w.nodes + w.relationships)},
-		{name: "diffusion", kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
-	}
+	return 1000 * w.nodes, products * w.cost.Column
 }
 
-// matrix is the size of M in bytes and the time to compute it, 0 where it is not formed.
-func (w workload) matrix() (bytes, seconds float64) {
-	if w.nodes > analyst.DenseLimit {
-		return 0, 0
+// steps are the parts of all commands, a formula each; a simulation has so many trials.
+func (w workload) steps(trials float64) map[string]step {
+	n, m, edges, column, apply := w.nodes, w.sensors, w.relationships, w.cost.Column, w.cost.Apply
+	norms, normSeconds := w.matrix(float64(simulate.NormProducts(int(n), int(m))))
+	directions := min(2000, m) // that the radius is measured in at most, and often few
+	all := map[string]step{
+		"program":   {kept: 29 << 20, seconds: 0.01},
+		"graph":     {kept: 16*edges + 120*n, transient: 24 * edges, seconds: perRow * (n + edges)},
+		"diffusion": {kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
+		// The search for τ takes some 600 products with M for each of about ten, for a minute at most.
+		"choice of tau": {transient: 8 * (600*n + 1<<19), seconds: min(60, 6000*column)},
+		"sensitivity":   {transient: 600 * n, seconds: 100 * apply, extraSeconds: 300 * apply},
+		"allocation":    w.allocation(),
+		"simulation": {
+			transient: 1.5 * norms, seconds: normSeconds + trials*(2*column+simulate.PosteriorSeconds*n+perNoise*m+2*w.faults),
+		},
+		// What a plan from a file promises is certified again; on few nodes that may keep all columns of M.
+		"certificate": {extraSeconds: 200 * apply, extraBytes: 12 * min(n*n, 1<<25)},
+		"file":        {kept: 600 * m, seconds: perFile * m},
+		"release":     {kept: 300 * m, transient: 900 * m, seconds: apply + perFile*m},
+		"recovery":    {extraBytes: 48 * min(m*directions, 1<<25), extraSeconds: min(4*m*directions*directions, 1e11)*1.2e-9 + 35*w.faults},
 	}
-	return 8 * w.nodes * w.sensors, w.sensors * w.cost.Column
-}
-
-func (w workload) planning() []step {
-	certify := step{name: "sensitivity", transient: 600 * w.nodes, seconds: 70 * w.cost.Apply, extraSeconds: 200 * w.cost.Apply}
 	if w.cost.Method == expm.Eigen {
-		certify = step{name: "sensitivity", transient: 100 * w.nodes, seconds: perCell * w.nodes * w.relationships}
+		all["sensitivity"] = step{transient: 100 * n, seconds: 2 * perCell * n * edges}
 	}
-	a := w.plan.Allocation
-	if !w.plan.Allocates(int(w.nodes)) {
-		return append(w.choosing(), certify)
+	r := all["recovery"]
+	r.transient, r.seconds = w.matrix(400)
+	r.seconds += simulate.PosteriorSeconds*n + 4*w.faults
+	if w.small { // 2,500 simulated measurements that the answer is held against, and pairs of sources
+		r.seconds += 2500 * (column + simulate.PosteriorSeconds*n)
+		if k := w.job.Recover.Sources; k != 0 && k != 1 {
+			r.extraSeconds, r.extraBytes = r.extraSeconds+perPair*n*n, r.extraBytes+4*n*n
+		}
 	}
-	certify.seconds *= 2
-	certify.extraSeconds *= 2
+	if w.allocates { // each τ that is tried is simulated, and few sensors may be all that report
+		c := all["choice of tau"]
+		c.seconds += 5
+		all["choice of tau"] = c
+		r.transient, r.extraBytes = 0, r.extraBytes+2*r.transient
+	}
+	all["recovery"] = r
+	return all
+}
+
+// allocation is a search of 120 evaluations at most, of 600 trials of up to 1,000 hypotheses each, that a minute of one core ends;
+// for a range of τ it keeps a constraint of each node, row and relationship.
+func (w workload) allocation() step {
+	const perConstraint, mostSearch = 28e-9, 60
 	if w.nodes > allocation.RowsLimit {
-		return append(w.choosing(), certify, w.updates())
+		return step{transient: 8*192*w.nodes + 64*w.relationships, seconds: min(mostSearch, 2480*w.cost.Column)}
 	}
 	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
-	hypotheses := min(w.nodes, 1000)
-	trials := min(600, max(200, (1<<29)/(hypotheses*rows)))
-	// At most 24 steps of five evaluations each, and a programme for each step.
-	search := 123*trials*hypotheses*(perAmplitude+perCell*rows) + 150e-9*rows*w.relationships
-	if a.Time > 0 {
-		search = min(search, 2*a.Time.Seconds()) // on two processors
-	}
-	search += w.everyTau(rows)
-	return append(w.choosing(), certify, step{
-		name: "allocation", transient: 5 * 8 * w.nodes * rows, seconds: rows * w.cost.Column,
-		extraSeconds: search,
-	})
-}
-
-// perConstraint is the seconds that an allocation for a range of τ takes more, for each node, row and relationship.
-const perConstraint = 14e-9
-
-// everyTau is what it takes at most to keep an allocation within the constraints of a range of τ, however wide.
-func (w workload) everyTau(rows float64) (atMost float64) {
-	if u := w.plan.Uncertainty; u.TauFrom == u.TauTo {
-		return 0
-	}
-	return 2 * perConstraint * w.nodes * rows * w.relationships
-}
-
-// updates is the search for an allocation that keeps no rows: at most some 150 blocks of 16
-// columns, of which a few are held at a time, and work that is bounded.
-func (w workload) updates() step {
-	const columns, blocks, bound, held = 16, 155, 60, 12
-	seconds := min(bound, blocks*columns*(w.cost.Column+4e-9*(w.nodes+2*w.relationships)))
-	if t := w.plan.Allocation.Time; t > 0 {
-		seconds = min(seconds, 2*t.Seconds()) // on two processors
-	}
-	return step{name: "allocation", transient: 8*columns*held*w.nodes + 64*w.relationships, seconds: seconds}
-}
-
-// choosing is the search for τ: some 600 products with M for each of about ten, and a rough
-// allocation.
-func (w workload) choosing() []step {
-	if !w.chooses {
-		return nil
-	}
-	const tries, columns, simulation = 10, 600, 0.5
-	seconds := min(60, tries*columns*w.cost.Column)
-	if w.plan.Allocates(int(w.nodes)) {
-		seconds += tries * simulation
-	}
-	return []step{{name: "choice of tau", transient: 8 * (600*w.nodes + 1<<19), seconds: seconds}}
-}
-
-// expectation is the simulation of plan, under its noise and under uniform noise.
-func (w workload) expectation() step {
-	if w.nodes > analyst.DenseLimit {
-		return step{name: "simulation"}
-	}
-	bytes, seconds := w.matrix()
-	return step{name: "simulation", transient: 1.3 * bytes, seconds: seconds + w.trials(DefaultTrials, 0)}
-}
-
-// evaluation is the simulation of evaluate.
-func (w workload) evaluation() step {
-	bytes, seconds := w.matrix()
-	if bytes == 0 {
-		bytes, seconds = 1000*w.nodes, normProbes*w.cost.Column
-	}
-	return step{name: "simulation", transient: 1.6 * bytes, seconds: seconds + w.trials(1000, perNoise) +
-		w.alsoUniform(1000)*w.faults.trial()}
-}
-
-// alsoUniform is n trials, or where noise is allocated what n of few sensors are, and n of uniform noise beside.
-func (w workload) alsoUniform(n float64) float64 {
-	if !w.plan.Allocates(int(w.nodes)) {
-		return n
-	}
-	return 1.5 * n
-}
-
-func (w workload) trials(n, noise float64) float64 {
-	return w.alsoUniform(n) * (2*w.cost.Column + perPosterior*w.nodes + noise*w.sensors)
-}
-
-// readSensorFile is the reading of a file that lists the sensors.
-func (w workload) readSensorFile() step {
-	return step{name: "file", kept: 600 * w.sensors, seconds: perFile * w.sensors}
-}
-
-// certificate repeats that of a plan from a file. On few nodes it may keep all columns of M.
-func (w workload) certificate() step {
-	return step{name: "certificate", extraSeconds: 200 * w.cost.Apply, extraBytes: 12 * min(w.nodes*w.nodes, 1<<25)}
-}
-
-// release writes files as long as 200 bytes a sensor, and holds a few of them meanwhile; below
-// [analyst.DenseLimit] the garbage collector leaves as much again.
-func (w workload) release() step {
-	s := step{name: "release", kept: 300 * w.sensors, transient: 900 * w.sensors, seconds: w.cost.Apply + perFile*w.sensors}
-	if w.nodes <= analyst.DenseLimit {
-		s.kept, s.transient = 2000*w.sensors, 0
+	s := step{transient: 40 * w.nodes * rows, seconds: rows * w.cost.Column}
+	s.extraSeconds = min(mostSearch, 72_000*min(w.nodes, 1000)*(perAmplitude+perCell*rows))
+	if u := w.job.Plan.Uncertainty; u.TauFrom < u.TauTo {
+		s.extraSeconds += perConstraint * w.nodes * rows * w.relationships
 	}
 	return s
 }
 
-// recovery keeps, besides M, the directions that the radius is measured in:
-// thousands at most, and often few.
-func (w workload) recovery() step {
-	directions := min(2000, w.sensors)
-	search := min(4*w.sensors*directions*directions, 1e11) * 1.2e-9
-	bytes, seconds := w.matrix()
-	if bytes == 0 {
-		bytes, seconds = 1300*w.nodes, 400*w.cost.Apply // blocks of vectors for norms, checks and the solver
-		if w.nodes <= exactNormsLimit {
-			seconds = w.nodes * w.cost.Column
-		}
+// planning are the steps to a plan, and the trials of its simulation: as many again, of few sensors, where noise is allocated.
+func (w workload) planning(trials float64) (names []string, all float64) {
+	if w.job.Tau == 0 {
+		names = append(names, "choice of tau")
 	}
-	extra := 6 * 8 * min(w.sensors*directions, 1<<25)
-	if !w.plan.Allocation.Uniform { // few sensors may be all that report
-		bytes, extra = 0, extra+2*bytes
+	if names = append(names, "sensitivity"); w.allocates {
+		names, trials = append(names, "allocation"), 1.5*trials
 	}
-	several, kept := w.severalSources()
-	faulty, faultyAtMost := w.faults.recovery(seconds + perPosterior*w.nodes)
-	return step{
-		name: "recovery", transient: bytes, extraBytes: extra + kept,
-		seconds: seconds + perPosterior*w.nodes + w.checks() + faulty, extraSeconds: search + several + faultyAtMost,
+	if w.small || trials > 1.5*DefaultTrials { // plan simulates little beyond
+		names = append(names, "simulation")
 	}
-}
-
-// checks are the simulations that a recovery is held against: of no source, and of one and the misfits.
-func (w workload) checks() float64 {
-	if w.nodes > analyst.DenseLimit {
-		return 0 // among the products of the recovery
-	}
-	return 2500 * (w.cost.Column + perPosterior*w.nodes)
-}
-
-// severalSources is what a second source may take: where it is weighed, draws of one, and all pairs.
-func (w workload) severalSources() (seconds, bytes float64) {
-	const draws = 64
-	switch {
-	case w.sources == 0 || w.sources == 1 || w.nodes > analyst.DenseLimit:
-		return 0, 0
-	case w.sources == analyst.OneOrTwo:
-		seconds = draws * (perAmplitude*w.nodes + 2*w.cost.Apply)
-	}
-	return seconds + perPair*w.nodes*w.nodes, 8 * w.nodes * max(w.nodes/2, draws)
+	return names, trials
 }
 
 // largestSigma returns σ for the largest sensitivity that a diffusion can have:

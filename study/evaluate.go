@@ -3,16 +3,17 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // Evaluation says how well sources are found under a plan, by simulation.
@@ -28,53 +29,70 @@ type Evaluation struct {
 	AssumedAmplitude string  `json:"amplitude"`       // prior of the posterior: "mixed", "uniform" or "one"
 	// Chance is how often always naming the likeliest community of the prior is right.
 	Chance float64 `json:"chance"`
-	// Scenario is what differs from the model, by its name in [Scenarios] or in [Options].Alternatives.
+	// Scenario is what differs from the model, by its name.
 	Scenario string `json:"scenario"`
 	// Allocation is "optimal" or "uniform": the plan's noise, which Performance is about.
 	Allocation string `json:"allocation"`
 	*Performance
 	// Uniform is the performance of uniform noise with the same guarantee; nil: the
 	// plan's noise is uniform.
-	Uniform  *Performance `json:"uniform,omitempty"`
-	Notes    []string     `json:"notes"`
-	Outcomes []Trial      `json:"-"` // trials under the plan, in their order, for [Summarize]
+	Uniform *Performance `json:"uniform,omitempty"`
+	Notes   []string     `json:"notes"`
+}
+
+// Options steer [Evaluate]; the zero value is the default.
+type Options struct {
+	Trials int // 0: 1,000
+	simulate.Options
 }
 
 // Evaluate simulates releases of single sources under the plan, and under uniform
 // noise with the same guarantee, and recovers from them. Noise is drawn by
 // [privacy.Plan.Perturb] itself, keyed by the seed instead of a secret: it hides
 // nothing. No signal is read and nothing is spent. It returns [recovery.ErrInvalid] for
-// options without a meaning, [plan.ErrMemory], [graph.ErrBadWeight] where a
-// scenario makes weights too large, and the errors of [graph.Graph.Changed],
-// [plan.Model.Matches], [plan.Model.UniformPlan] and
-// [plan.Model.Partition].
+// options without a meaning, and the errors of [simulate.New],
+// [plan.Model.Matches] and [plan.Model.UniformPlan].
 func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*Evaluation, error) {
 	if err := m.Matches(p.Plan); err != nil {
 		return nil, err
 	}
-	if opts.Trials == 0 {
-		opts.Trials = 1000
-	}
+	opts.Trials = cmp.Or(opts.Trials, 1000)
 	if opts.Trials < 0 || !(opts.Amplitude >= 0 && opts.Amplitude <= 1) {
 		return nil, fmt.Errorf("%w: %d trials at amplitude %v, want > 0 and in [0, 1]", recovery.ErrInvalid, opts.Trials, opts.Amplitude)
 	}
 	if err := analyst.CheckFalseAlarm(opts.Recover.FalseAlarm); err != nil {
 		return nil, err
 	}
-	s, err := newEvaluator(ctx, m, opts)
+	if opts.Scenario.Name == "" {
+		opts.Scenario = simulate.Scenarios()[0]
+	}
+	s, err := simulate.New(ctx, m, opts.Options)
 	if err != nil {
 		return nil, err
 	}
 	e := &Evaluation{
-		NodeCount: p.NodeCount, CommunityCount: s.part.Count, Epsilon: p.Epsilon, Delta: p.Delta, Tau: p.Public.Tau, Trials: opts.Trials,
-		RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(),
-		Chance:   floats.Max(s.part.Sums(s.prior)),
-		Scenario: s.world.Name, Allocation: "uniform", Notes: s.notes(p.Plan),
+		NodeCount: p.NodeCount, CommunityCount: s.Partition.Count, Epsilon: p.Epsilon, Delta: p.Delta, Tau: p.Public.Tau,
+		Trials: opts.Trials, RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(),
+		Chance: s.Chance(), Scenario: opts.Scenario.Name, Allocation: "uniform", Notes: notes(m, p.Plan, s, opts.Options),
 	}
 	if opts.Amplitude > 0 {
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
 	}
-	if e.Performance, e.Outcomes, err = s.evaluate(ctx, p.Plan, "evaluate"); err != nil {
+	evaluate := func(p *privacy.Plan, stage string) (f *Performance, err error) {
+		r, err := s.Under(ctx, p)
+		if err == nil {
+			err = r.Run(ctx, stage, opts.Trials)
+		}
+		if err == nil {
+			f, err = Summarize(r.Trials, opts.Seed)
+		}
+		if err == nil {
+			f.Communities = byCommunity(r.Trials, s.Partition)
+			f.SensorCount, f.Noise = len(p.Sensors), (&plan.Plan{Plan: p}).Noise()
+		}
+		return f, err
+	}
+	if e.Performance, err = evaluate(p.Plan, "evaluate"); err != nil {
 		return nil, err
 	}
 	uniform, err := m.UniformPlan(p)
@@ -83,34 +101,57 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 	}
 	if uniform != nil {
 		e.Allocation, e.UniformSigma = "optimal", uniform.Sigma()
-		if e.Uniform, _, err = s.evaluate(ctx, uniform, "evaluate uniform noise"); err != nil {
+		if e.Uniform, err = evaluate(uniform, "evaluate uniform noise"); err != nil {
 			return nil, err
 		}
 	}
-	if s.estimated {
-		e.Notes = append(e.Notes, fmt.Sprintf("column norms were estimated by %d random products", normProbes))
+	if s.Estimated {
+		e.Notes = append(e.Notes, fmt.Sprintf("column norms were estimated by %d random products", simulate.NormProbes))
 	}
 	return e, nil
 }
 
-// evaluate simulates one plan.
-func (s *evaluator) evaluate(ctx context.Context, p *privacy.Plan, stage string) (*Performance, []Trial, error) {
-	r, err := s.newSimulation(ctx, p)
-	if err != nil {
-		return nil, nil, err
+// notes says what a reader of the numbers should know.
+func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.Options) []string {
+	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
+	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
+	if assumed, ok := strength[opts.Recover.Amplitude]; !ok || opts.Amplitude != assumed {
+		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
 	}
-	if err := r.prepareDetection(ctx); err != nil {
-		return nil, nil, err
+	switch {
+	case s.SupposesFaults(p):
+		notes = append(notes, "the posterior supposes that sensors may be broken")
+	case p.Measured() && opts.Recover.FaultRate == nil:
+		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: "+
+			"--sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
-	trials, err := r.run(ctx, stage)
-	if err != nil {
-		return nil, nil, err
+	if u := p.Uncertainty; u.TauFrom < u.TauTo {
+		who := "sums over it, as that of a release does"
+		if m.Graph.Order() > analyst.DenseLimit {
+			who = "supposes the plan's τ, as that of a release of so large a graph does"
+		}
+		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s",
+			u.TauFrom, u.TauTo, who))
 	}
-	f, err := Summarize(trials, s.opts.Seed)
-	if err != nil {
-		return nil, nil, err
+	if graphs := m.ListedGraphs(); len(graphs) > 0 {
+		who := "sums over the stored graph and the"
+		if _, all := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !all ||
+			opts.Recover.StoredGraph {
+			who = "supposes the stored graph, and none of the"
+		}
+		notes = append(notes, fmt.Sprintf("the posterior %s %d listed, each as likely", who, len(graphs)))
 	}
-	f.Communities = ByCommunity(trials, s.part)
-	f.SensorCount, f.Noise = len(p.Sensors), (&plan.Plan{Plan: p}).Noise()
-	return f, trials, nil
+	if opts.Scenario.Name != simulate.Scenarios()[0].Name {
+		notes = append(notes, "what happened was not the model: "+opts.Scenario.About)
+	}
+	if opts.Scenario.Sourceless() {
+		notes = append(notes, "without a source nothing that is named is right, and no set covers one")
+	}
+	if opts.Recover.Sources > 1 {
+		notes = append(notes, "every trial has one source, and the posterior supposes one")
+	}
+	if s.Partition.Count == 1 {
+		notes = append(notes, "there is a single community, so there is nothing to tell apart")
+	}
+	return notes
 }

@@ -20,6 +20,8 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -27,6 +29,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // sums are first and second moments of what a trial measures.
@@ -77,7 +80,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 	for _, unit := range []bool{true, false} {
 		job := karate()
 		job.Plan.Allocation.Uniform = false
-		opts := study.Options{Trials: 2000, Seed: 7, Recover: job.Recover}
+		opts := options(2000, simulate.Options{Seed: 7, Recover: job.Recover})
 		if unit {
 			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
@@ -157,7 +160,7 @@ func TestEvaluatePair(t *testing.T) {
 	job.Communities.Property, job.Recover.Amplitude = "side", posterior.UnitAmplitude
 	store := pair(t)
 	m, p := testkit.Planned(t, store, job)
-	opts := study.Options{Trials: 4000, Amplitude: 1, Recover: job.Recover}
+	opts := options(4000, simulate.Options{Amplitude: 1, Recover: job.Recover})
 	e, err := study.Evaluate(t.Context(), m.Model, p, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +194,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
 	job.Communities.Property, job.PriorProperty = "side", "weight"
 	m, p := testkit.Planned(t, pair(t), job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 50, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,27 +209,21 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 	job := karate()
 	job.Public = plan.Public{}
 	m, p := testkit.Planned(t, pair(t), job)
-	for _, tt := range []struct {
+	type pair struct {
 		assumed posterior.Amplitude
 		had     float64
-		want    bool
-	}{
-		{posterior.MixedAmplitude, 0, true},
-		{posterior.MixedAmplitude, 1, true},
-		{posterior.UniformAmplitude, 0, false},
-		{posterior.UniformAmplitude, .5, true},
-		{posterior.UniformAmplitude, 1, true},
-		{posterior.UnitAmplitude, 0, true},
-		{posterior.UnitAmplitude, .5, true},
-		{posterior.UnitAmplitude, 1, false},
+	}
+	for tt, want := range map[pair]bool{
+		{posterior.MixedAmplitude, 1}: true, {posterior.UniformAmplitude, 0}: false, {posterior.UniformAmplitude, .5}: true,
+		{posterior.UnitAmplitude, .5}: true, {posterior.UnitAmplitude, 1}: false,
 	} {
 		e, err := study.Evaluate(t.Context(), m.Model, p,
-			study.Options{Trials: 1, Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})
+			options(1, simulate.Options{Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		said := slices.ContainsFunc(e.Notes, func(s string) bool { return strings.Contains(s, "another amplitude") })
-		if said != tt.want {
+		if said != want {
 			t.Errorf("sources of %s, posterior for %s: %q", e.SourceAmplitude, e.AssumedAmplitude, e.Notes)
 		}
 	}
@@ -251,7 +248,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 	}
 	for seed := range uint64(10) {
 		for _, amplitude := range []float64{0, 1} {
-			opts := study.Options{Trials: 200, Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover}
+			opts := options(200, simulate.Options{Seed: seed + 1, Amplitude: amplitude, Recover: job.Recover})
 			if amplitude == 1 {
 				opts.Recover.Amplitude = posterior.UnitAmplitude
 			}
@@ -282,7 +279,7 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	job := karate()
 	job.Plan.Allocation.Uniform = false
 	m, p := testkit.Planned(t, s, job)
-	opts := study.Options{Trials: 50, Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true}
+	opts := options(50, simulate.Options{Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true})
 	first, err := study.Evaluate(t.Context(), m.Model, p, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -300,19 +297,12 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	if !reflect.DeepEqual(first, one) {
 		t.Errorf("with one worker and from the file:\n%+v\n%+v", one.Performance, first.Performance)
 	}
-	// With the sources fixed only the noise is left to differ.
-	opts.Sources, opts.Denoise = []int{3, 5}, false
-	for opts.Seed = range uint64(2) {
-		if one, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
-			t.Fatal(err)
-		}
-		if one.Outcomes[0].Source != 3 || one.Outcomes[1].Source != 5 || one.Outcomes[48].Source != 3 {
-			t.Errorf("sources %d, %d, …, %d; want 3, 5, …, 3", one.Outcomes[0].Source, one.Outcomes[1].Source, one.Outcomes[48].Source)
-		}
-		if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
-			t.Error("another seed gives the same trials")
-		}
-		first = one
+	opts.Seed, opts.Denoise = 2, false
+	if one, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
+		t.Fatal(err)
+	}
+	if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
+		t.Error("another seed gives the same trials")
 	}
 }
 
@@ -320,13 +310,23 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 // cycle of 6,200 nodes with little noise a source stays within a few hops, and its
 // community, an arc of 100 nodes, is named.
 func TestEvaluateLarge(t *testing.T) {
-	s := cycle(t, 6200)
+	const n = 6200
+	g, err := graph.Cycle(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, arcs := memory.FromGraph(g), map[graph.ID]any{}
+	for i := range n {
+		arcs[g.ID(i)] = i / 100
+	}
+	if err := s.Set("arc", arcs); err != nil {
+		t.Fatal(err)
+	}
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m.Model, p,
-		study.Options{Trials: 20, Amplitude: 1, Sources: []int{50, 150}, Recover: job.Recover})
+	e, err := study.Evaluate(t.Context(), m.Model, p, options(20, simulate.Options{Amplitude: 1, Recover: job.Recover}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestEvaluateLarge(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := study.Evaluate(ctx, m.Model, p, study.Options{Recover: job.Recover}); !errors.Is(err, context.Canceled) {
+	if _, err := study.Evaluate(ctx, m.Model, p, study.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -347,9 +347,8 @@ func TestEvaluateRefuses(t *testing.T) {
 	m, p := testkit.Planned(t, s, job)
 	for name, opts := range map[string]study.Options{
 		"trials":    {Trials: -1},
-		"amplitude": {Amplitude: 1.5},
-		"NaN":       {Amplitude: math.NaN()},
-		"source":    {Sources: []int{2}},
+		"amplitude": options(1, simulate.Options{Amplitude: 1.5}),
+		"NaN":       options(1, simulate.Options{Amplitude: math.NaN()}),
 	} {
 		if _, err := study.Evaluate(t.Context(), m.Model, p, opts); !errors.Is(err, recovery.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
@@ -369,20 +368,4 @@ func TestEvaluateRefuses(t *testing.T) {
 	if _, err := study.Evaluate(t.Context(), m.Model, &other, study.Options{}); !errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("another graph: %v, want ErrGraphChanged", err)
 	}
-}
-
-// cycle is a cycle whose arcs of 100 nodes are communities.
-func cycle(t *testing.T, n int) *folder.Store {
-	t.Helper()
-	dir := t.TempDir()
-	var nodes, edges strings.Builder
-	nodes.WriteString("id,arc\n")
-	edges.WriteString("source,target\n")
-	for i := range n {
-		fmt.Fprintf(&nodes, "%d,%d\n", i, i/100)
-		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
-	}
-	testkit.Write(t, dir, "nodes.csv", nodes.String())
-	testkit.Write(t, dir, "relationships.csv", edges.String())
-	return testkit.Folder(t, dir)
 }

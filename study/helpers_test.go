@@ -11,6 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // open copies a shipped graph into a folder store.
@@ -18,6 +20,11 @@ func open(t *testing.T, example string) *folder.Store {
 	t.Helper()
 	s, _ := testkit.Example(t, example)
 	return s
+}
+
+// options are those of an evaluation of so many trials.
+func options(trials int, o simulate.Options) study.Options {
+	return study.Options{Trials: trials, Options: o}
 }
 
 // karate is a job on the karate club under uniform noise at ε = 4, δ = 0.1.

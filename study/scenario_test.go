@@ -5,15 +5,21 @@ package study_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // Every scenario changes what is measured, and none what plan and posterior know. A lying
@@ -21,8 +27,8 @@ import (
 func TestScenarios(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	outcome := map[string]*study.Evaluation{}
-	for _, s := range study.Scenarios() {
-		e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5, Scenario: s.Name})
+	for _, s := range simulate.Scenarios() {
+		e, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5, Scenario: s}))
 		if err != nil {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
@@ -31,7 +37,7 @@ func TestScenarios(t *testing.T) {
 		}
 		outcome[s.Name] = e
 	}
-	plain, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 200, Amplitude: 1, Seed: 5})
+	plain, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +75,6 @@ func TestScenarios(t *testing.T) {
 	if e := outcome["tau-double"]; e.Right.Rate >= outcome["tau-half"].Right.Rate {
 		t.Errorf("right %v where heat has spread further than supposed, %v where less", e.Right.Rate, outcome["tau-half"].Right.Rate)
 	}
-	if _, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 20, Scenario: "earthquake"}); !errors.Is(err,
-		recovery.ErrInvalid) {
-		t.Errorf("no scenario of that name: %v", err)
-	}
 }
 
 // What is said by community adds up to what is said of all.
@@ -80,7 +82,7 @@ func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
 	m, p := testkit.Planned(t, open(t, "net3"), job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 120, Amplitude: 1, Seed: 2})
+	e, err := study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +156,51 @@ func TestScenarioThatChangesNothing(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	same := plan.Alternative{Name: "nothing", Changes: []graph.Change{{Source: "0", Target: "1", Weight: 1}}}
 	_, err := study.Evaluate(t.Context(), m.Model, p,
-		study.Options{Trials: 20, Scenario: "nothing", Alternatives: []plan.Alternative{same}})
+		options(20, simulate.Options{Scenario: simulate.OnAlternative(same)}))
 	if !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("%v, want %v", err, recovery.ErrInvalid)
+	}
+}
+
+// Where the process ran on a graph that is listed, the posterior that sums over the list covers the source
+// as often as it says, and the one of the stored graph alone does not.
+func TestCoverageOverGraphs(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	set := plan.Settings{Tau: 4}
+	m, err := run.Load(t.Context(), s, set, plan.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := plan.Alternative{Name: "wide"}
+	for e := range m.Graph.Edges() {
+		if (e.U+e.V)%2 == 0 {
+			wide.Changes = append(wide.Changes, graph.Change{Source: m.Graph.ID(e.U), Target: m.Graph.ID(e.V), Weight: 10 * e.Weight})
+		}
+	}
+	set.Alternatives = []plan.Alternative{wide}
+	if m, err = run.Load(t.Context(), s, set, plan.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Plan(t.Context(), plan.Options{
+		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
+		Allocation: plan.Allocation{Uniform: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alone := range []bool{false, true} {
+		o := study.Options{Trials: 300, Options: simulate.Options{Seed: 3, Scenario: simulate.OnAlternative(wide)}}
+		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
+		e, err := study.Evaluate(t.Context(), m.Model, p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := "the posterior sums over the stored graph and the 1 listed, each as likely"
+		if alone {
+			what = "the posterior supposes the stored graph, and none of the 1 listed, each as likely"
+		}
+		if (e.Coverage.Rate > .9) == alone || !slices.Contains(e.Notes, what) {
+			t.Errorf("alone %v: coverage %v, notes %q", alone, e.Coverage.Rate, e.Notes)
+		}
 	}
 }

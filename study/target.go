@@ -15,12 +15,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Target is the accuracy that a plan is to reach by simulation.
-type Target struct {
-	Accuracy float64 // leastBudget probability that the right community is named; 0: any
-	EMD      float64 // greatest mean distance of the posterior from the source, in units of the metric; 0: any
-}
-
 // ErrTarget says that no ε gives what was asked for, or that any does.
 var ErrTarget = errors.New("study: no privacy loss fits the target")
 
@@ -32,17 +26,11 @@ const (
 	startEpsilon                       = 4.0 // that weights and τ are chosen for at first
 )
 
-// reached reports whether a simulation reached the target.
-func (t Target) reached(a *report.Accuracy) bool {
-	return a.Probability >= t.Accuracy && (t.EMD == 0 || a.MeanEMD <= t.EMD)
-}
-
-// PlanFor returns a plan with the least ε, to 1 %, at which simulation reaches the
-// target: by bisection, on common random numbers. opts.Epsilon is ignored. The plan
-// says what it reached in Accuracy. It returns [ErrTarget] where ε = 1000 does not
-// reach it, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
+// PlanFor returns a plan with the least ε, to 1 %, at which the right community is named this often by simulation, and
+// which says so in Accuracy: by bisection, on common random numbers. opts.Epsilon is ignored. It returns [ErrTarget] where
+// ε = 1000 does not reach that, ε = 0.01 does, or the graph has more than 6,000 nodes, [graph.ErrBadWeight] and
 // the errors of [graph.Graph.Changed], [plan.Model.Plan], [plan.Model.WithBudget] and [Expect].
-func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.Options, t Target,
+func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.Options, often float64,
 	sample Sample,
 ) (*plan.Plan, error) {
 	if err := checkSize(m); err != nil {
@@ -51,7 +39,7 @@ func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.
 	var best *plan.Plan
 	var bestModel plan.Model // with the τ of best
 	opts.Epsilon = startEpsilon
-	for round := 0; ; round++ {
+	for round := 1; ; round++ {
 		p, err := m.Plan(ctx, opts)
 		if err != nil {
 			return nil, err
@@ -60,19 +48,15 @@ func PlanFor(ctx context.Context, m *plan.Model, opts plan.Options, rec analyst.
 		if err != nil {
 			return nil, err
 		}
-		p, err = s.leastBudget(ctx, p, t)
-		if best != nil && errors.Is(err, ErrTarget) {
-			*m = bestModel
-			return best, nil
-		}
-		if err != nil {
+		p, err = s.leastBudget(ctx, p, often)
+		if err != nil && (best == nil || !errors.Is(err, ErrTarget)) {
 			return nil, err
 		}
-		gained := best == nil || p.Epsilon*targetTolerance < best.Epsilon
-		if best == nil || p.Epsilon < best.Epsilon {
+		gained := err == nil && (best == nil || p.Epsilon*targetTolerance < best.Epsilon)
+		if err == nil && (best == nil || p.Epsilon < best.Epsilon) {
 			best, bestModel = p, *m
 		}
-		if !gained || round+1 == rounds(p) {
+		if !gained || round == rounds(p) {
 			*m = bestModel
 			return best, nil
 		}
@@ -100,42 +84,44 @@ func checkSize(m *plan.Model) error {
 	return nil
 }
 
+// at is a plan at another ε, with the same weights; nil beyond the calibration's range.
+func (s *expectation) at(p *plan.Plan, eps float64) (*plan.Plan, error) {
+	q, err := s.model.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
+	if errors.Is(err, privacy.ErrNotPrivate) {
+		return nil, nil
+	}
+	return q, err
+}
+
 // leastBudget returns the plan with the least ε that reaches the target under its weights.
-func (s *evaluator) leastBudget(ctx context.Context, p *plan.Plan, t Target) (*plan.Plan, error) {
-	try := func(eps float64) (*plan.Plan, bool, error) {
-		q, err := s.model.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
-		if errors.Is(err, privacy.ErrNotPrivate) {
-			return nil, false, nil // beyond the calibration's range
-		}
-		if err != nil {
-			return nil, false, err
+func (s *expectation) leastBudget(ctx context.Context, p *plan.Plan, often float64) (best *plan.Plan, err error) {
+	try := func(eps float64) (reached bool, err error) {
+		q, err := s.at(p, eps)
+		if q == nil || err != nil {
+			return false, err
 		}
 		q.AddPublicProperties(s.model.PublicProperties()...)
 		q.Accuracy, err = s.accuracy(ctx, q.Plan)
-		return q, err == nil && t.reached(q.Accuracy), err
+		if reached = err == nil && q.Accuracy.Probability >= often; reached {
+			best = q
+		}
+		return reached, err
 	}
-	lo := minTargetEpsilon
-	low, done, err := try(lo)
-	if err != nil {
+	lo, hi := minTargetEpsilon, minTargetEpsilon
+	switch done, err := try(lo); {
+	case err != nil:
 		return nil, err
-	}
-	if done {
+	case done:
 		return nil, fmt.Errorf("%w: ε = %v reaches it already, with accuracy %.2f, and chance gives %.2f", ErrTarget, lo,
-			low.Accuracy.Probability, low.Accuracy.Chance)
+			best.Accuracy.Probability, best.Accuracy.Chance)
 	}
-	var best *plan.Plan
-	hi := lo
 	for best == nil {
 		if hi >= maxTargetEpsilon {
 			return nil, fmt.Errorf("%w: at ε = %v it is missed still", ErrTarget, hi)
 		}
 		lo, hi = hi, min(maxTargetEpsilon, 4*hi)
-		q, done, err := try(hi)
-		if err != nil {
+		if _, err := try(hi); err != nil {
 			return nil, err
-		}
-		if done {
-			best = q
 		}
 	}
 	for hi/lo > targetTolerance {
@@ -143,13 +129,12 @@ func (s *evaluator) leastBudget(ctx context.Context, p *plan.Plan, t Target) (*p
 		if mid <= lo || mid >= hi {
 			break
 		}
-		q, done, err := try(mid)
-		if err != nil {
+		switch done, err := try(mid); {
+		case err != nil:
 			return nil, err
-		}
-		if done {
-			hi, best = mid, q
-		} else {
+		case done:
+			hi = mid
+		default:
 			lo = mid
 		}
 	}
@@ -191,32 +176,19 @@ func Curve(ctx context.Context, m *plan.Model, p *plan.Plan, rec analyst.Options
 	}
 	points := make([]Point, 0, len(epsilons))
 	for _, eps := range epsilons {
-		q, err := m.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
-		if errors.Is(err, privacy.ErrNotPrivate) {
+		q, err := s.at(p, eps)
+		if err != nil {
+			return points, err
+		}
+		if q == nil {
 			continue
 		}
+		a, uniform, err := s.compared(ctx, q)
 		if err != nil {
-			return points, err
-		}
-		a, err := s.accuracy(ctx, q.Plan)
-		if err != nil {
-			return points, err
-		}
-		if a.Limit, err = s.limit(ctx, q.Plan); err != nil {
 			return points, err
 		}
 		a.Communities = nil // of the plan alone
-		point := Point{Epsilon: eps, Accuracy: *a}
-		uniform, err := m.UniformPlan(q)
-		if err != nil {
-			return points, err
-		}
-		if uniform != nil {
-			if point.Uniform, err = s.accuracy(ctx, uniform); err != nil {
-				return points, err
-			}
-		}
-		points = append(points, point)
+		points = append(points, Point{eps, *a, uniform})
 	}
 	return points, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -26,7 +25,7 @@ func TestPlanFor(t *testing.T) {
 	}
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
-	for _, target := range []study.Target{{Accuracy: 0.8}, {EMD: 1.2}} {
+	for _, target := range []float64{.6, .8} {
 		p, err := study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials})
 		if err != nil {
 			t.Fatal(err)
@@ -36,10 +35,8 @@ func TestPlanFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		met := func(a report.Accuracy) bool {
-			return a.Probability >= target.Accuracy && (target.EMD == 0 || a.MeanEMD <= target.EMD)
-		}
-		if met(curve[0].Accuracy) || !met(curve[1].Accuracy) || curve[1].Accuracy.Probability != p.Accuracy.Probability {
+		if curve[0].Accuracy.Probability >= target || curve[1].Accuracy.Probability < target ||
+			curve[1].Accuracy.Probability != p.Accuracy.Probability {
 			t.Errorf("%+v at ε = %v: %+v, and with less %+v", target, p.Epsilon, curve[1].Accuracy, curve[0].Accuracy)
 		}
 		options := job.Plan
@@ -52,7 +49,7 @@ func TestPlanFor(t *testing.T) {
 			t.Errorf("σ = %v, a plan for ε = %v has %v", p.Sigma(), p.Epsilon, direct.Sigma())
 		}
 	}
-	for _, impossible := range []study.Target{{Accuracy: 0.1}, {EMD: 1e-6}} {
+	for _, impossible := range []float64{.1, 2} {
 		if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, impossible, study.Sample{Trials: 50}); !errors.Is(err,
 			study.ErrTarget) {
 			t.Errorf("%+v: %v, want ErrTarget", impossible, err)
@@ -72,14 +69,14 @@ func TestPlanForChoosesTau(t *testing.T) {
 		}
 		opts := job.Plan
 		opts.Allocation.Uniform = uniform
-		p, err := study.PlanFor(t.Context(), m.Model, opts, analyst.Options{}, study.Target{Accuracy: 0.8}, study.Sample{Trials: 100})
+		p, err := study.PlanFor(t.Context(), m.Model, opts, analyst.Options{}, .8, study.Sample{Trials: 100})
 		if err != nil {
 			t.Fatalf("uniform %v: %v", uniform, err)
 		}
 		if p.TauChoice == nil || p.Public.Tau != m.Tau {
 			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
 		}
-		again, err := study.LargeAccuracy(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
+		again, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)
 		if err != nil || again.Probability < 0.8 || again.Probability != p.Accuracy.Probability {
 			t.Errorf("uniform %v: %+v, simulated again %+v, %v", uniform, p.Accuracy, again, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
 	"runtime"
 	"testing"
 	"testing/cryptotest"
@@ -21,55 +20,35 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
-
-var allWorkers = flag.Bool("all-workers", false, "compare the results at every number of workers on every family, not at one number on "+
-	"three; takes a minute")
 
 // The plan, the release under a given key, what is recovered from it and the evaluation have
 // the same bits at any number of workers, on graphs that are large enough to be split.
 func TestWorkers(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		workers int // 0: only with -all-workers
-		make    func() (*graph.Graph, error)
-	}{
-		{"block model", 16, func() (*graph.Graph, error) { g, _, err := graph.SBM(1100, 4, .04, .001, 1); return g, err }},
-		{"Barabási–Albert", 7, func() (*graph.Graph, error) { return graph.BarabasiAlbert(1050, 4, 1) }},
-		{"R-MAT", 0, func() (*graph.Graph, error) { return graph.RMAT(1100, 5000, graph.Quadrants{}, 1) }},
-		{"road-like", 3, func() (*graph.Graph, error) { g, _, err := graph.RoadLike(1300, 1); return g, err }},
-		{"nearest neighbours", 0, func() (*graph.Graph, error) { g, _, err := graph.KNN(1050, 6, 1); return g, err }},
-		{"grid", 0, func() (*graph.Graph, error) { return graph.Grid(40, 30) }},
+	for workers, generate := range map[int]func() (*graph.Graph, error){
+		16: func() (*graph.Graph, error) { g, _, err := graph.SBM(1100, 4, .04, .001, 1); return g, err },
+		7:  func() (*graph.Graph, error) { return graph.BarabasiAlbert(1050, 4, 1) },
+		3:  func() (*graph.Graph, error) { g, _, err := graph.RoadLike(1300, 1); return g, err },
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.workers == 0 && !*allWorkers {
-				t.Skip("with -all-workers")
+		g, err := generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		one := results(t, g)
+		runtime.GOMAXPROCS(workers)
+		got := results(t, g)
+		for k, what := range []string{"plan", "release", "report", "evaluation"} {
+			if got[k] != one[k] {
+				t.Errorf("another %s with %d workers than with one", what, workers)
 			}
-			g, err := c.make()
-			if err != nil {
-				t.Fatal(err)
-			}
-			counts, falseAlarm := []int{c.workers}, 1.
-			if *allWorkers {
-				counts, falseAlarm = []int{2, 3, 7, 16}, 0 // with the test for a source, which takes most of the time
-			}
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			one := results(t, g, falseAlarm)
-			for _, workers := range counts {
-				runtime.GOMAXPROCS(workers)
-				got := results(t, g, falseAlarm)
-				for k, what := range []string{"plan", "release", "report", "evaluation"} {
-					if got[k] != one[k] {
-						t.Errorf("another %s with %d workers than with one", what, workers)
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
-// results returns digests of a plan, a release, a report and an evaluation.
-func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]byte) {
+// results returns digests of a plan, a release, a report and an evaluation, without the test for a source, which takes longest.
+func results(t *testing.T, g *graph.Graph) (digests [4][32]byte) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, 1) // of the plan's seed
 	store := memory.FromGraph(g)
@@ -93,11 +72,12 @@ func results(t *testing.T, g *graph.Graph, falseAlarm float64) (digests [4][32]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := m.Recover(t.Context(), r, analyst.Options{FalseAlarm: falseAlarm})
+	rep, err := m.Recover(t.Context(), r, analyst.Options{FalseAlarm: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := study.Evaluate(t.Context(), m.Model, p, study.Options{Trials: 2, Seed: 1, Recover: analyst.Options{FalseAlarm: falseAlarm}})
+	o := options(2, simulate.Options{Seed: 1, Recover: analyst.Options{FalseAlarm: 1}})
+	e, err := study.Evaluate(t.Context(), m.Model, p, o)
 	if err != nil {
 		t.Fatal(err)
 	}

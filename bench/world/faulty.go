@@ -25,6 +25,7 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // faultyStudy breaks sensors.
@@ -231,8 +232,8 @@ type faultOutcome struct {
 }
 
 func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*faultOutcome, error) {
-	robust, trusting, told, best := make([]study.Trial, trials), make([]study.Trial, trials), make([]study.Trial, trials),
-		make([]study.Trial, trials)
+	robust, trusting, told, best := make([]simulate.Trial, trials), make([]simulate.Trial, trials), make([]simulate.Trial, trials),
+		make([]simulate.Trial, trials)
 	aimed := b.aimedAttack(f, k)
 	out := new(faultOutcome)
 	counts := make([]faultOutcome, trials)
@@ -242,7 +243,7 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for t := int(next.Add(1)) - 1; t < trials; t = int(next.Add(1)) - 1 {
-				errs[t] = b.trial(ctx, t, f, k, aimed, [4]*study.Trial{&robust[t], &trusting[t], &told[t], &best[t]}, &counts[t])
+				errs[t] = b.trial(ctx, t, f, k, aimed, [4]*simulate.Trial{&robust[t], &trusting[t], &told[t], &best[t]}, &counts[t])
 			}
 		})
 	}
@@ -271,7 +272,7 @@ func (b *faultBench) trials(ctx context.Context, trials int, f fault, k int) (*f
 
 // trial simulates one source of amplitude 1, which the posterior knows, and k broken sensors. It scores the posterior with
 // faults, the one that trusts all sensors, the one that is told which are broken, and the best there is.
-func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [4]*study.Trial,
+func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aimed *aimedAttack, scores [4]*simulate.Trial,
 	c *faultOutcome,
 ) error {
 	r := rand.New(rand.NewPCG(b.seed, uint64(number)))
@@ -324,7 +325,7 @@ func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aime
 	return nil
 }
 
-func (b *faultBench) score(t *study.Trial, p *posterior.Posterior, source int) {
+func (b *faultBench) score(t *simulate.Trial, p *posterior.Posterior, source int) {
 	rank := community.Rank(p.Probability, b.part)
 	t.Source, t.Confidence, t.Right = source, min(1, rank[0].Probability), rank[0].Community == b.part.Labels[source]
 	credible := p.Credible()

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/bench/internal/instance"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // scenarioStudy lets what happens differ from the model.
@@ -59,8 +60,10 @@ func scenarioTable(ctx context.Context, s settings, name string, m *graphcloak.M
 			"coverage of the 95 % set",
 		},
 	}
-	for _, x := range study.Scenarios() {
-		e, err := study.Evaluate(ctx, m.Model, p, study.Options{Trials: s.trials, Amplitude: 1, Seed: s.seed, Scenario: x.Name})
+	for _, x := range simulate.Scenarios() {
+		e, err := study.Evaluate(ctx, m.Model, p, study.Options{
+			Trials: s.trials, Options: simulate.Options{Amplitude: 1, Seed: s.seed, Scenario: x},
+		})
 		if err != nil {
 			return table{}, err
 		}

@@ -4,25 +4,14 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
-	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/advice"
-)
-
-// What is simulated before a run spends takes no more than adviceTime of one processor, and what is planned to that end no more than
-// tryTime, both estimated from sizes: a busy machine does as much as an idle one.
-const (
-	adviceTime = 10 * time.Second
-	tryTime    = 15 * time.Second
 )
 
 // facts are those of a model; the accuracy may be nil.
@@ -38,27 +27,6 @@ func (a *app) facts(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan
 		f.Aggregation = a.config.Projection.Aggregation
 	}
 	return f, err
-}
-
-// rough is how often the right community was named by the simulation that compared an allocation with uniform noise, or where there
-// was none by that which chose τ; nil where there was neither. The latter does not say of how many trials.
-func rough(m *graphcloak.Model, p *graphcloak.Plan, part community.Partition) *report.Accuracy {
-	if s := p.Searched(); s != nil {
-		x := &report.Accuracy{Probability: s.Right, Trials: s.Trials, Chance: m.Chance(part)}
-		if p.Allocated == nil {
-			x.Probability = s.Equal
-		}
-		x.Lower, x.Upper = report.ScoreInterval(int(math.Round(x.Probability*float64(s.Trials))), s.Trials)
-		return x
-	}
-	if p.TauChoice == nil {
-		return nil
-	}
-	k := slices.IndexFunc(p.TauChoice.Points, func(x plan.TauPoint) bool { return x.Tau == p.Public.Tau })
-	if k < 0 {
-		return nil
-	}
-	return &report.Accuracy{Probability: p.TauChoice.Points[k].Accuracy, Chance: p.TauChoice.Chance}
 }
 
 // advise warns of what will disappoint about a plan, which may be nil.
@@ -79,7 +47,7 @@ func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 	return nil
 }
 
-// warnOfSensors tells of a limit on the sensors that report which a plan does not keep.
+// warnOfSensors warns of a limit on the sensors that report which a plan does not keep.
 func (a *app) warnOfSensors(p *graphcloak.Plan) {
 	if p == nil || p.Allocated != nil || p.UniformReason == "" {
 		return
@@ -144,25 +112,24 @@ func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphc
 		study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
 }
 
-// adviseOf is advise for a job without a plan: it makes one, where that is had in time, and returns the accuracy, nil where that is not
-// known.
-func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) (*report.Accuracy, error) {
+// adviseOf is advise for a job without a plan: it makes one, where that is had in time.
+func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) error {
 	least, _, err := study.RunTime(m.Model, job)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if least > tryTime {
 		a.note("Note: how often the answer would be right was not simulated, for a plan takes a while on this graph; `graphcloak plan` " +
-			"makes one and tells")
-		return nil, a.advise(ctx, m, nil, nil)
+			"makes one and says")
+		return a.advise(ctx, m, nil, nil)
 	}
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	accuracy, err := a.outlook(ctx, m, p, job.Recover)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return accuracy, a.advise(ctx, m, p, accuracy)
+	return a.advise(ctx, m, p, accuracy)
 }

@@ -57,14 +57,14 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 }
 
 // TestAtChanceNothingIsSpent: what simulation does not tell from chance is refused before the spend, by run and release alike, and
-// plan, doctor and init say so; --spend-at-chance spends.
+// plan and init say so; --spend-at-chance spends.
 func TestAtChanceNothingIsSpent(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n4,0\n5,0\n6,0\n", "source,target\n1,2\n2,3\n1,3\n3,4\n4,5\n5,6\n4,6\n")
 	const epsilon = "0.01"
 	from := []string{"--from", "folder:path", "--epsilon", epsilon, "--delta", "1e-9"}
-	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"doctor"}, {"init", "--source-property", "leak", "--yes"}} {
+	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"init", "--source-property", "leak"}} {
 		exit, _, stderr := called(t, append(args, from...)...)
 		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK ||
 			!strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") ||
@@ -109,30 +109,6 @@ func TestPlanKeepsItsWarnings(t *testing.T) {
 	if exit, _, stderr := called(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o",
 		"release.json"); exit != exitOK {
 		t.Errorf("a release of it: exit %d\n%s", exit, stderr)
-	}
-}
-
-// TestDoctorOfAFolder: the same warnings, and what cannot be read is a failed check that
-// says what to do.
-func TestDoctorOfAFolder(t *testing.T) {
-	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	writeGraph(t, "pipes", "id,labels,zone,vat\n1,Pipe,a,\n2,Pipe,a,\n3,Pipe,b,\n9,Shop,,7\n", "source,target,length\n1,2,2\n2,3,5\n")
-	for _, c := range []struct {
-		args string
-		exit int
-		text string
-	}{
-		{"--metric length --community-property zone --node-labels Pipe", exitOK, `α = 1 while the shortest "length" is 2`},
-		{"--node-labels Pipe --node-key vat", exitValidation, `has the property "vat" of --node-key, which is on "Shop"`},
-		{"--metric width", exitNotFound, "did you mean"},
-		{"--fix", exitUsage, "has no constraints to make"},
-	} {
-		exit, stdout, stderr := called(t,
-			append([]string{"doctor", "--from", "folder:pipes", "--format", "json"}, strings.Fields(c.args)...)...)
-		if exit != c.exit || !strings.Contains(stderr, c.text) && c.exit != exitNotFound {
-			t.Errorf("%s: exit %d, want %d with %q\n%s%s", c.args, exit, c.exit, c.text, stdout, stderr)
-		}
 	}
 }
 

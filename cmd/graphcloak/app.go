@@ -4,13 +4,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,9 +15,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/metrics"
+	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -30,20 +29,20 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	tty            struct{ in, out, err bool }
-	width          int  // columns that prose may take
-	screen         int  // columns of the screen; 0: there is none
-	ascii          bool // the screen shows ASCII alone
+	width          int // columns that prose may take
+	screen         int // columns of the screen; 0: there is none
+	console        *term.Console
 	noColor        bool
 	helpAll        bool // help is to show every flag
 
 	config   *config.Config // resolved before RunE
 	log      *slog.Logger
-	warnings []string                              // given by warn
-	command  string                                // as it is called, without the program
-	captions []string                              // of the nodes; nil: none are wanted
-	page     func(*report.Report) (section, error) // writes that of the run; nil: none is wanted
-	// simulate makes the curve of a page, or says why there is none; nil: no plan is known
-	simulate func(context.Context) ([]report.CurvePoint, string, error)
+	warnings []string                                   // given by warn
+	command  string                                     // as it is called, without the program
+	captions []string                                   // of the nodes; nil: none are wanted
+	page     func(*report.Report) (term.Section, error) // writes that of the run; nil: none is wanted
+	// simulate makes the curve of a report, or says why there is none; nil: no plan is known
+	simulate func(context.Context, *report.Report) (string, error)
 	rendered bool // a result went to standard output
 	secret   bool // the result is for its owner alone
 	// chosenByFile says that a plan, a release or a kept run settles what is read of the graph.
@@ -52,22 +51,16 @@ type app struct {
 	args                []string
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
-	line                *progressLine // nil between stages
-	drawn               atomic.Bool   // the progress is on the screen
-	whole               wholeTime     // of this command
-	told                time.Time     // when the last line of progress was written, where no terminal shows any; zero: none was
-	part                string        // which of several things of a kind the command is at; "": there is one
 	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
-	talking             sync.Mutex    // held while a line or the progress is written
 	holding             sync.Mutex    // of held, paying and unpaid
 	held                *run.Held     // run that was begun and is not ended; nil: none
 	pays                bool          // the command is one that spends
 	resumes             bool          // it names a run that may have been paid for
 	paying              bool          // it has come to a payment
 	unpaid              bool          // it has ended, and comes to none
-	scheduled           scheduled     // what is told at the end
+	scheduled           scheduled     // what is reported at the end
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
@@ -76,156 +69,22 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
-		width: defaultWidth, ascii: onlyASCII(), log: slog.New(slog.DiscardHandler), cancel: func() {},
+		width: term.DefaultWidth, log: slog.New(slog.DiscardHandler), cancel: func() {}, ended: make(chan struct{}),
 	}
-	a.ended, a.whole.began = make(chan struct{}), time.Now()
 	a.end = sync.OnceFunc(func() { close(a.ended) })
-	a.tty.in, a.tty.out, a.tty.err = isTerminal(stdin), isTerminal(stdout), isTerminal(stderr)
-	if a.screen = screenWidth(stdout); a.screen == 0 && a.tty.out { // a terminal that does not tell
-		a.screen = defaultWidth
+	a.tty.in, a.tty.out, a.tty.err = term.IsTerminal(stdin), term.IsTerminal(stdout), term.IsTerminal(stderr)
+	a.console = &term.Console{Writer: stderr, Terminal: a.tty.err, ASCII: term.OnlyASCII(), Log: a.log}
+	if a.screen = term.Width(stdout); a.screen == 0 && a.tty.out { // a terminal that does not say
+		a.screen = term.DefaultWidth
 	}
 	if a.screen > 0 {
-		a.width = max(a.screen, leastWidth)
+		a.width = max(a.screen, term.LeastWidth)
 	}
 	return a
 }
 
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // flagsOnly marks a command that must work while files are broken.
 const flagsOnly = "flagsOnly"
-
-// prepare resolves the settings of a command that has any, before it runs.
-func (a *app) prepare(cmd *cobra.Command, _ []string) error {
-	defaults, ok := a.defaults[cmd]
-	if !ok {
-		return nil
-	}
-	layers := config.Layers{Flags: cmd.Flags(), Defaults: defaults}
-	var remarks []string
-	if cmd.Annotations[flagsOnly] == "" {
-		var err error
-		if remarks, err = a.addFiles(&layers); err != nil {
-			return err
-		}
-	}
-	c, err := config.Load(layers)
-	if err != nil {
-		return err
-	}
-	a.settling.Lock()
-	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	a.log = slog.New(a.logHandler())
-	a.settling.Unlock()
-	for _, text := range remarks {
-		a.note("%s", text)
-	}
-	for _, w := range c.Warnings() {
-		a.note("Warning: %s", w)
-	}
-	if c.Execution.Timeout > 0 {
-		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
-		context.AfterFunc(ctx, a.end)
-		a.cancel = cancel
-		cmd.SetContext(ctx)
-	}
-	return a.checkOutput()
-}
-
-// addFiles finds the configuration and .env files, and returns remarks on them.
-func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
-	l.File = a.configPath
-	if l.File == "" {
-		l.File = os.Getenv(config.EnvPrefix + "CONFIG")
-	}
-	if l.File != "" {
-		by := "--config"
-		if a.configPath == "" {
-			by = config.EnvPrefix + "CONFIG"
-		}
-		if err := checkNamed(l.File, ", which "+by+" names"); err != nil {
-			return nil, err
-		}
-	} else {
-		l.File, l.FileOwn = defaultConfigFile(), true
-	}
-	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
-		remarks = append(remarks, fmt.Sprintf("Warning: XDG_CONFIG_HOME is relative (%s) and is ignored", base))
-	}
-	path := a.envPath
-	if path == "" {
-		path, l.DotEnvFound = findDotEnv(), true
-	}
-	if path == "" {
-		return remarks, nil
-	}
-	values, shared, err := readDotEnv(path)
-	if err != nil {
-		return nil, err
-	}
-	if a.envPath != "" && len(values) == 0 {
-		return nil, fail(exitValidation, "%s sets no NEO4J_ or GRAPHCLOAK_ variable", path).hint("give the file with NEO4J_URI=…")
-	}
-	if here, err := os.Getwd(); err == nil && len(values) > 0 && a.envPath == "" && filepath.Dir(path) != here {
-		remarks = append(remarks, "Using "+path)
-	}
-	if shared != "" && len(values) > 0 {
-		remarks = append(remarks, sharedWarning(path, shared))
-	}
-	l.DotEnv, l.DotEnvPath = values, path
-	return remarks, nil
-}
-
-// checkNamed makes sure that a configuration file which was named is there.
-func checkNamed(path, by string) error {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, "there is no configuration file %s%s", path, by).
-			hint("name one that is there; `graphcloak init -o FILE` makes one").about("file", path)
-	}
-	return nil
-}
-
-// defaultConfigFile returns the user's configuration file if there is one. A relative
-// $XDG_CONFIG_HOME does not count, as the XDG Base Directory Specification says.
-func defaultConfigFile() string {
-	base := os.Getenv("XDG_CONFIG_HOME")
-	if !filepath.IsAbs(base) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		base = filepath.Join(home, ".config")
-	}
-	path := filepath.Join(base, "graphcloak", "config.yaml")
-	if _, err := os.Stat(path); err != nil {
-		return ""
-	}
-	return path
-}
-
-// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
-func (a *app) logHandler() slog.Handler {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.config.Terminal.LogLevel)); err != nil {
-		level = slog.LevelWarn
-	}
-	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
-		if attr.Key == slog.TimeKey && len(groups) == 0 {
-			attr.Value = slog.StringValue(attr.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
-		}
-		if d := attr.Value; d.Kind() == slog.KindDuration {
-			return slog.Int64(attr.Key+"Millis", int64(d.Duration()/time.Millisecond))
-		}
-		return attr
-	}}
-	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(escapingWriter{belowProgress{a}}, options)
-	}
-	return slog.NewTextHandler(belowProgress{a}, options)
-}
 
 // quiet holds from the first argument on, before settings are resolved.
 func (a *app) quiet() bool { return a.config != nil && a.config.Terminal.Quiet }
@@ -235,16 +94,21 @@ func (a *app) note(format string, args ...any) {
 	if a.quiet() {
 		return
 	}
-	a.talking.Lock()
-	defer a.talking.Unlock()
-	a.clear()
 	text := fmt.Sprintf(format, args...)
 	if rest, ok := strings.CutPrefix(text, warningMark+" "); ok {
-		a.say(warningMark, wary, rest)
+		a.say(warningMark, term.Wary, rest)
 		return
 	}
-	a.say("", plain, text)
+	a.say("", term.Plain, text)
 }
+
+// say prints a message on standard error, its mark painted where the terminal takes colour.
+func (a *app) say(mark string, p term.Paint, text string) {
+	a.console.Say(mark, p, text, a.coloured(a.tty.err))
+}
+
+// progress reports how far a stage has come; total is 0 where it is unknown.
+func (a *app) progress(stage string, done, total int64) { a.console.Progress(stage, done, total) }
 
 const warningMark = "Warning:"
 
@@ -274,3 +138,123 @@ func (a *app) coloured(terminal bool) bool {
 	force := os.Getenv("CLICOLOR_FORCE")
 	return terminal || force != "" && force != "0"
 }
+
+func (a *app) printProblem(p problem) {
+	text, err := term.JSON(map[string]problem{"error": p}, a.format() == "json")
+	if err == nil {
+		_, err = a.stdout.Write(text)
+	}
+	if err != nil { // standard error still says it
+		a.log.Debug("print the failure as JSON", "error", err)
+	}
+}
+
+// printError prints a message, or one for each of several problems, and what to do.
+func (a *app) printError(lines []string, p problem) {
+	const mark = "Error:"
+	if len(lines) == 1 {
+		a.say(mark, term.Bad, fmt.Sprintf("%s (exit %d)", lines[0], p.ExitCode))
+	} else {
+		a.say(mark, term.Bad, fmt.Sprintf("%d problems (exit %d)", len(lines), p.ExitCode))
+		for _, line := range lines {
+			a.say("", term.Plain, "  - "+line)
+		}
+	}
+	if p.Suggestion != "" && !strings.Contains(p.Message, p.Suggestion) {
+		a.say("Hint:", term.Plain, p.Suggestion)
+	}
+}
+
+// format returns the form of the result.
+func (a *app) format() string {
+	chosen := a.early("format")
+	if a.config != nil {
+		chosen = a.config.Output.Format
+	}
+	if slices.Contains(term.Formats(), chosen) {
+		return chosen
+	}
+	if a.tty.out {
+		return "table"
+	}
+	return "json"
+}
+
+// early reads a flag or its variable where settings could not be resolved, so
+// that the report of the failure has the form that was asked for.
+func (a *app) early(flag string) string {
+	value := os.Getenv(config.EnvPrefix + strings.ToUpper(flag))
+	for i, arg := range a.args {
+		if v, ok := strings.CutPrefix(arg, "--"+flag+"="); ok {
+			value = v
+		} else if arg == "--"+flag && i+1 < len(a.args) {
+			value = a.args[i+1]
+		}
+	}
+	return value
+}
+
+// sharedWarning says what to do about a secret file that others can use.
+func sharedWarning(path, shared string) string {
+	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
+}
+
+// scheduled is what a command reports about itself when it ends, however it does: a file of
+// metrics and a monitor that is pinged. Until [app.schedule] it reports nothing.
+type scheduled struct {
+	mu      sync.Mutex // the command may still be at it when its time is up
+	file    string
+	monitor *ping.Monitor
+	run     metrics.Run
+	account *metrics.Account
+	skipped bool // nothing was to be done
+}
+
+// endsUnpaid reports whether the command has come to no payment, and sees to it that it comes
+// to none: what does not look at its context may go on for a moment.
+func (a *app) endsUnpaid() bool {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	a.unpaid = a.held == nil && !a.paying
+	return a.unpaid
+}
+
+// mayPay says that a run is about to be paid for, unless the command has ended.
+func (a *app) mayPay() error {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	if a.unpaid {
+		return context.Canceled
+	}
+	a.paying = true
+	return nil
+}
+
+// hasNotPaid says that the payment was refused.
+func (a *app) hasNotPaid() {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	a.paying = false
+}
+
+// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
+// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// the grace ends with the process, which stores and ledger survive like a crash.
+const grace = 700 * time.Millisecond
+
+// setGrace gives a command more than [grace], which it needs to hand on what it does.
+func (a *app) setGrace(more time.Duration) {
+	a.settling.Lock()
+	defer a.settling.Unlock()
+	a.moreGrace = more + settleGrace
+}
+
+// settleGrace is how long a command has to write to the store how its runs ended.
+const settleGrace = 5 * time.Second
+
+// tellTime bounds what is done to report, which must not hold a command that was stopped.
+const tellTime = 12 * time.Second
+
+// drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that
+// containers are given to stop.
+const drain = 20 * time.Second

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
@@ -29,7 +29,6 @@ type auditOptions struct {
 	plan     string
 	packages []string
 	trials   int
-	weaken   float64
 }
 
 func newAuditCommand(app *app) *cobra.Command {
@@ -46,15 +45,14 @@ func newAuditCommand(app *app) *cobra.Command {
 			"with exit code 6 where a guarantee is refuted. It spends nothing and reads no signal. It can refute a guarantee,\n" +
 			"not prove one: the proofs are in docs/proofs.",
 		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000\n" +
-			"  graphcloak audit --package sensor-17.json,sensor-18.json --trials 500\n" +
-			"  graphcloak audit --plan plan.json --weaken 0.5   # half the noise: the audit must refute it",
+			"  graphcloak audit --package sensor-17.json,sensor-18.json --trials 500",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case o.trials < 100 || !(o.weaken > 0 && o.weaken <= 1):
-				return fail(exitUsage, "--trials is %d and --weaken %v, want ≥ 100 and a number in (0, 1]", o.trials, o.weaken)
-			case len(o.packages) > 0 && (o.plan != "" || o.weaken < 1):
-				return fail(exitUsage, "--package goes with neither --plan nor --weaken").hint(
+			case o.trials < 100:
+				return fail(exitUsage, "--trials is %d, want ≥ 100", o.trials)
+			case len(o.packages) > 0 && o.plan != "":
+				return fail(exitUsage, "--package does not go with --plan").hint(
 					"audit the plan and its packages one after the other")
 			case len(o.packages) > 0:
 				return app.auditPackages(cmd.Context(), o)
@@ -69,11 +67,10 @@ func newAuditCommand(app *app) *cobra.Command {
 	f.StringVar(&o.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.StringSliceVar(&o.packages, "package", nil, "sensor package `FILE`s, instead of a plan")
 	f.IntVar(&o.trials, "trials", 100_000, "releases on each side, a `NUMBER`; at most 2,000 of packages, each of which is synced")
-	f.Float64Var(&o.weaken, "weaken", 1, "scale the noise by this `NUMBER` first, to see the audit refute it")
 	return cmd
 }
 
-// auditedPlan reads a plan or makes one, in which case its graph tells readings of
+// auditedPlan reads a plan or makes one, in which case its graph gives readings of
 // neighbours.
 func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []audit.Pair, error) {
 	if path != "" {
@@ -101,7 +98,7 @@ func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []au
 	return plan, pairs, err
 }
 
-// audit attacks the mechanism, or one with less noise.
+// audit attacks the mechanism.
 func (a *app) audit(ctx context.Context, o auditOptions) error {
 	p, pairs, err := a.auditedPlan(ctx, o.plan)
 	if err != nil {
@@ -111,37 +108,34 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	if err != nil {
 		return err
 	}
-	m := audit.OfPlan(p, noise)
-	if o.weaken < 1 {
-		m = weakenedMechanism(p, m, o.weaken)
-	}
-	r, err := audit.Run(ctx, p, m, audit.Options{Trials: o.trials, Pairs: pairs, Progress: a.progress})
-	if err == nil && o.weaken == 1 {
+	r, err := audit.Run(ctx, p, audit.OfPlan(p, noise), audit.Options{Trials: o.trials, Pairs: pairs, Progress: a.progress})
+	if err == nil {
 		err = r.Enumerate(ctx, p)
 	}
 	if err != nil {
 		return asRefusal(err)
 	}
+	return a.showAudit(p, r)
+}
+
+// showAudit shows what was found, and fails where the plan is refuted.
+func (a *app) showAudit(p *privacy.Plan, r *audit.Report) error {
 	result := struct {
 		*audit.Report
-		Weakened     float64  `json:"noiseScaledBy"`
 		Verdict      string   `json:"verdict"`
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
-	}{r, o.weaken, r.String(), p.Sentence(), report.ExposedBy(p)}
-	if err := a.render(result, section{title: "Audit", text: r.String()}, section{title: "Guarantee", text: p.Sentence()}); err != nil {
+	}{r, r.String(), p.Sentence(), report.ExposedBy(p)}
+	if err := a.render(result, term.Section{Title: "Audit", Text: r.String()},
+		term.Section{Title: "Guarantee", Text: p.Sentence()}); err != nil {
 		return err
 	}
 	if !r.Refuted {
 		return nil
 	}
-	failure := fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g "+
-		"under the plan",
-		p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability)
-	if o.weaken < 1 {
-		return failure.hint("as it should: the noise was scaled by %v", o.weaken)
-	}
-	return failure.hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
+	return fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g "+
+		"under the plan", p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability).
+		hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
 }
 
 // throwawayNoise is noise for made-up readings: under escrow randomness, of a random
@@ -153,18 +147,6 @@ func throwawayNoise(r privacy.Randomness) (privacy.Noise, error) {
 	secret := make([]byte, privacy.KeySize)
 	rand.Read(secret)
 	return privacy.NewEscrow(secret, "audit", 0)
-}
-
-// weakenedMechanism scales the noise of a mechanism, on its lattice.
-func weakenedMechanism(p *privacy.Plan, full audit.Mechanism, scale float64) audit.Mechanism {
-	return func(y []float64) ([]float64, error) {
-		out, err := full(y)
-		for i := range out {
-			step := p.Sensors[i].Step()
-			out[i] = step * math.Round((y[i]+scale*(out[i]-y[i]))/step)
-		}
-		return out, err
-	}
 }
 
 // packageTrials bounds the releases of packages: a sensor syncs its state for each.
@@ -202,7 +184,7 @@ func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
 		Refuted bool        `json:"refuted"`
 		Verdict string      `json:"verdict"`
 	}{n, n.Refuted, n.String()}
-	if err := a.render(result, section{title: "Audit", text: n.String()}); err != nil || !n.Refuted {
+	if err := a.render(result, term.Section{Title: "Audit", Text: n.String()}); err != nil || !n.Refuted {
 		return err
 	}
 	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them",

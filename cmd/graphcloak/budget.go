@@ -3,18 +3,22 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/highwater"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -26,65 +30,17 @@ func newBudgetCommand(app *app) *cobra.Command {
 
 // budget gives a command the ledger of the store that it names.
 func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy.Ledger) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx := cmd.Context()
-		s, err := a.openUnwatched(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return run(ctx, s.Ledger())
-	}
-	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+	return a.onStore(cmd, func(ctx context.Context, s graphStore, _ []string) error { return run(ctx, s.Ledger()) })
 }
 
-// noteNewScope says, before anything is spent, that a scope is new: it has no cap.
-func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
-	paying, err := privacy.Paying(ctx, l, scope)
-	if err != nil || paying.Entries > 0 {
-		return err
-	}
-	a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)
-	return nil
-}
-
-// announceFirst lets a run that is about to spend tell of its scope, and of releases that
-// were not finished elsewhere, again apart: once nothing is left that would refuse it.
-func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
-	keep, scope := job.Keep, run.Scope(job.Signal)
-	job.Keep = func(k *run.Kept) error {
-		if k.Attempt == nil {
-			return keep(k)
-		}
-		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
-			return err
-		}
-		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
-			return err
-		}
-		return keep(k)
-	}
-}
-
-// agree asks whether scopes without a history are meant, or refuses them where nobody is there to answer.
-func (a *app) agree(ctx context.Context, known, meant []string) error {
+// refuseUnknown refuses scopes without a history: a name that is mistyped limits nothing.
+func refuseUnknown(known, meant []string) error {
 	for _, scope := range meant {
-		if slices.Contains(known, scope) {
-			continue
+		if !slices.Contains(known, scope) {
+			return fail(exitNotFound, "the ledger has no scope %q%s", scope, suggestScope(scope, known)).
+				hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
+				"budgetScope", scope)
 		}
-		near := suggestScope(scope, known)
-		if a.mayAsk() {
-			yes, err := a.confirm(ctx, fmt.Sprintf("Scope %q is new%s Create it?", scope, cmp.Or(near, ".")))
-			if err != nil {
-				return err
-			}
-			if yes {
-				continue
-			}
-		}
-		return fail(exitNotFound, "the ledger has no scope %q%s", scope, near).
-			hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
-			"budgetScope", scope)
 	}
 	return nil
 }
@@ -96,18 +52,14 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 	cmd := app.budget(&cobra.Command{
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
-		Long: "set writes a cap into the ledger: all releases of the scope together stay (ε, δ)-private. A release that would\n" +
-			"pass it is refused with exit code 9 before anything is drawn. The newest cap counts; what was spent stays spent.\n" +
-			"Every release is charged to the scope of its property, property=NAME, or to sensors. With --properties several of\n" +
-			"them go on as one common scope under one cap, for good: use it where they are about the same people.\n" +
-			"A scope that the ledger does not know is asked about, or takes --create: a name mistyped limits nothing.\n" +
-			"With --per the cap slides: it limits what is spent in any span of that length, by the clock of the store, and a\n" +
-			"refusal says from when on there is room. That is a policy: what all releases together tell, however old, goes on\n" +
-			"growing, and `budget show` shows it beside.",
+		Long: "set writes a cap into the ledger: all releases of a scope together stay (ε, δ)-private, and one that would pass it is\n" +
+			"refused with exit code 9. Every release is charged to the scope of its property, property=NAME, or to sensors. With\n" +
+			"--properties several properties go on as one common scope, for good: use it where they are about the same people.\n" +
+			"A scope that the ledger does not know takes --create: a name that is mistyped limits nothing.\n" +
+			"With --per the cap limits what is spent in any span of that length; what all releases together give away, however\n" +
+			"old, goes on growing, and `budget show` shows it.",
 		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 " +
-			"--delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope property=source --epsilon 4 --delta 1e-5 --per 30d",
+			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 --delta 1e-5",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if scope == "" {
 			return fail(exitUsage, "no scope is named").
@@ -119,7 +71,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if per != "" {
 			window, err := config.ParseSpan(per)
 			if err != nil {
-				return fail(exitUsage, "--per %q is no span of time, want %w", per, err)
+				return fail(exitUsage, "--per %q is not a valid span of time, want %w", per, err)
 			}
 			limit.PerSeconds = int64(time.Duration(window) / time.Second)
 		}
@@ -130,14 +82,14 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		for _, property := range properties {
 			scopes = append(scopes, run.Scope(graphcloak.Signal{SourceProperty: property}))
 		}
-		if err := app.setCap(ctx, app.watchLedger(l), scopes, limit, create); err != nil {
-			return err
-		}
-		holdings, err := readHoldings(ctx, l, scopes)
+		watched, err := app.watchLedger(l)
 		if err != nil {
 			return err
 		}
-		return app.showAccounts(holdings, limit.Delta)
+		if err := setCap(ctx, watched, scopes, limit, create); err != nil {
+			return err
+		}
+		return app.showAccounts(ctx, l, scopes, limit.Delta)
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "`NAME` of the scope, such as property=risk")
 	cmd.Flags().StringSliceVar(&properties, "properties", nil,
@@ -151,7 +103,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 }
 
 // setCap limits the first of some scopes, in which the others go on.
-func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privacy.Cap, create bool) error {
+func setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privacy.Cap, create bool) error {
 	scope, parts := scopes[0], scopes[1:]
 	known, err := l.Scopes(ctx)
 	if err != nil {
@@ -165,7 +117,7 @@ func (a *app) setCap(ctx context.Context, l privacy.Ledger, scopes []string, lim
 		}
 	}
 	if !create {
-		if err := a.agree(ctx, known, charged); err != nil {
+		if err := refuseUnknown(known, charged); err != nil {
 			return err
 		}
 	}
@@ -185,7 +137,7 @@ func checkCharged(known []string, scope string) error {
 	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope,
 		suggestScope(scope, known)).
 		hint("give --budget-scope property=NAME, or with --properties NAMES the properties whose common scope %s is to be",
-			visible(scope)).about("budgetScope", scope)
+			term.Visible(scope)).about("budgetScope", scope)
 }
 
 func newBudgetShowCommand(app *app) *cobra.Command {
@@ -194,13 +146,9 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 	cmd = app.budget(&cobra.Command{
 		Use:   "show",
 		Short: "What every property spent, and what is left",
-		Long: "show adds up the releases of each scope. Their costs ρ add exactly; epsilon is the ε at which all of them\n" +
-			"together are private, by the exact conversion of Gaussian differential privacy, at the delta of its row: that of\n" +
-			"the cap, or --delta, or else that of the last release. So is remainingEpsilon, what one more release may cost. The same " +
-			"cost is another ε at\n" +
-			"another δ: a release at ε = 1, δ = 1e-5 is one at ε = 0.4, δ = 0.01. Under the guarantee perSensor\n" +
-			"the numbers are those of the sensor that spent most, alone. A scope that counts in a common one shows what its own\n" +
-			"releases spent, before and since.",
+		Long: "show adds up the releases of each scope: their costs ρ, and the ε at which all of them together are private, at the\n" +
+			"δ of the row: that of the cap, or --delta, or that of the last release. The same cost is another ε at another δ.\n" +
+			"Under the guarantee perSensor the numbers are those of the sensor that spent most, alone.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j " +
 			"--budget-scope property=risk --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
@@ -211,15 +159,10 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		holdings, err := readHoldings(ctx, l, scopes)
-		if err != nil {
-			return err
-		}
-		return app.showAccounts(holdings, delta)
+		return app.showAccounts(ctx, l, scopes, delta)
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "show the scope with this `NAME` alone, such as property=risk")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, and what is left too, a `NUMBER`; 0: "+
-		"that of the last release")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, a `NUMBER`; 0: that of the last release")
 	return cmd
 }
 
@@ -243,4 +186,230 @@ func suggestScope(scope string, have []string) string {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
+}
+
+var balanceColumns = []string{
+	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee",
+	"capPer", "recentEpsilon", "movedTo",
+}
+
+// row is an account in full, for programs.
+func balanceRow(b privacy.Balance) []any {
+	number := func(x *float64) any {
+		if x == nil {
+			return nil
+		}
+		return *x
+	}
+	var per any
+	if b.CapPerSeconds > 0 {
+		per = config.Span(time.Duration(b.CapPerSeconds) * time.Second).String()
+	}
+	return []any{
+		b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
+		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon), b.MovedTo,
+	}
+}
+
+// shortBalances are accounts for people, the same at every width of the screen.
+func shortBalances(shown []privacy.Balance, sliding, moved bool) term.Section {
+	pick := []int{0, 1, 3, 4, 5, 8}
+	if sliding {
+		pick = append(pick, 10, 11)
+	}
+	if moved {
+		pick = append(pick, 12)
+	}
+	return term.Section{
+		Columns: []string{
+			"scope", "releases", "ρ", "ε", "δ", "cap ε", "cap δ", "left ρ", "left ε", "guarantee", "cap per", "recent ε", "counts in",
+		},
+		Rows: term.Rows(shown, balanceRow),
+	}.Only(pick)
+}
+
+// showAccounts prints balances. A table has the columns of sliding caps where there is one.
+func (a *app) showAccounts(ctx context.Context, l privacy.Ledger, scopes []string, delta float64) error {
+	balances, err := privacy.Balances(ctx, l, scopes, delta)
+	if err != nil {
+		return err
+	}
+	table := term.Table(balanceColumns, balances, balanceRow)
+	table.None = "Nothing was spent yet, and no cap is set: `graphcloak budget set` sets one."
+	if len(balances) == 0 {
+		return a.render(map[string]any{"scopes": balances}, table)
+	}
+	sliding := slices.ContainsFunc(balances, func(b privacy.Balance) bool { return b.CapPerSeconds > 0 })
+	moved := slices.ContainsFunc(balances, func(b privacy.Balance) bool { return b.MovedTo != "" })
+	text := "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows."
+	if sliding {
+		text += " A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, " +
+			"however old."
+	}
+	if a.outputFormat() == "table" && !a.verbose() {
+		table = shortBalances(balances, sliding, moved)
+	}
+	return a.render(map[string]any{"scopes": balances}, table, term.Section{Text: text})
+}
+
+// headRow is the head of a scope's chain.
+type headRow struct {
+	Scope   string         `json:"budgetScope"`
+	Entries int64          `json:"entries"`
+	Head    privacy.Digest `json:"head"`
+}
+
+func (r headRow) row() []any { return []any{r.Scope, r.Entries, r.Head.String()} }
+
+var headColumns = []string{"budgetScope", "entries", "head"}
+
+// heads verifies all chains and returns their heads.
+func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, rows []headRow, err error) {
+	if scopes, err = l.Scopes(ctx); err != nil {
+		return nil, nil, err
+	}
+	rows = []headRow{}
+	for i, scope := range scopes {
+		a.progress("verify", int64(i), int64(len(scopes)))
+		account, err := privacy.VerifyLedger(ctx, l, scope)
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, headRow{scope, account.Entries, account.Head})
+	}
+	return scopes, rows, nil
+}
+
+func newBudgetHeadCommand(app *app) *cobra.Command {
+	return app.budget(&cobra.Command{
+		Use:   "head",
+		Short: "Print the head of every chain, to be kept elsewhere",
+		Long: "head prints the hash of each chain's newest entry, the number of its entries and its scope. Keep a line where the\n" +
+			"owner of the store cannot reach it: `budget verify --contains HASH` then finds a ledger that was replaced or restored\n" +
+			"from an older copy. Every report holds such a head too, as ledgerHead.",
+		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph " +
+			"--format csv >> heads.csv",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		_, rows, err := app.heads(ctx, l)
+		if err != nil {
+			return err
+		}
+		if app.outputFormat() != "table" {
+			return app.render(map[string]any{"scopes": rows}, term.Section{Columns: headColumns, Rows: term.Rows(rows, headRow.row)})
+		}
+		return app.toOutput(func(w io.Writer) error { // no line is broken
+			for _, r := range rows {
+				if _, err := fmt.Fprintf(w, "%s  %d  %s\n", r.Head, r.Entries, term.Visible(r.Scope)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func newBudgetVerifyCommand(app *app) *cobra.Command {
+	var kept []string
+	cmd := app.budget(&cobra.Command{
+		Use:   "verify",
+		Short: "Check the hash chains of the ledger, and that none went back",
+		Long: "verify replays every entry of every chain, and compares the chains with what this machine has seen of them, and with\n" +
+			"--contains with a head that was kept elsewhere. A chain that lacks it has forgotten spends (exit code 5). The owner of\n" +
+			"a store can replace a chain by another that is whole: only a head that was kept elsewhere shows it.",
+		Example: "  graphcloak budget verify --from folder:mygraph\n" +
+			"  graphcloak budget verify --from folder:mygraph --contains 43deb00341efe2842baab219a9aa9b5b8e055527965b55cb462aadc0a9808bbb",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		heads, err := parseHeads(kept)
+		if err != nil {
+			return err
+		}
+		scopes, rows, err := app.heads(ctx, l)
+		if err != nil {
+			return err
+		}
+		if err := containHeads(ctx, l, scopes, heads); err != nil {
+			return err
+		}
+		seen, err := marks()
+		if err != nil {
+			return err
+		}
+		if err := seen.Check(ctx, l); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("Every chain is whole (%s), and holds all that this machine has seen of it.", report.Count(len(rows), "scope"))
+		if len(heads) > 0 {
+			text += " They contain every head that was given."
+		}
+		return app.render(map[string]any{"verified": true, "contains": heads, "scopes": rows}, term.Section{Text: text},
+			term.Section{Columns: headColumns, Rows: term.Rows(rows, headRow.row)})
+	})
+	cmd.Flags().StringSliceVar(&kept, "contains", nil, "`HASH` that was kept elsewhere; a chain must hold it")
+	return cmd
+}
+
+func parseHeads(kept []string) ([]privacy.Digest, error) {
+	heads := make([]privacy.Digest, len(kept))
+	for i, text := range kept {
+		if err := heads[i].UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
+			return nil, fail(exitUsage, "--contains %q is not a valid head: %w", text,
+				err).hint("give the 64 hexadecimal digits of `graphcloak budget head`, or of ledgerHead in a report")
+		}
+	}
+	return heads, nil
+}
+
+// containHeads finds each head in a chain.
+func containHeads(ctx context.Context, l privacy.Ledger, scopes []string, heads []privacy.Digest) error {
+	chains := make([][]privacy.Entry, len(scopes))
+	for i, scope := range scopes {
+		var err error
+		if chains[i], err = l.Entries(ctx, scope); err != nil {
+			return err
+		}
+	}
+	for _, head := range heads {
+		if !slices.ContainsFunc(chains, func(c []privacy.Entry) bool { return privacy.Contains(c, head) }) {
+			return fail(exitConflict, "no chain contains the head %s", head).
+				hint("the ledger was restored from a copy older than this head, or replaced, or is another one: what was spent since " +
+					"is not in it. " +
+					"Restore the newer ledger, or let the machine that spent it run `graphcloak budget reconcile`")
+		}
+	}
+	return nil
+}
+
+func newBudgetReconcileCommand(app *app) *cobra.Command {
+	other := false
+	cmd := app.budget(&cobra.Command{
+		Use:   "reconcile",
+		Short: "Book what a restored or cloned ledger has forgotten",
+		Long: "reconcile books what was spent behind the last entry that the ledger and this machine both have; releases go on from\n" +
+			"what was really spent. Run it on every machine that spends from this ledger; where several saw the same loss, more is\n" +
+			"booked than was lost, never less. With --other-data the marks of a ledger that is gone are forgotten instead: say so\n" +
+			"only where the data that was spent from are gone too.",
+		Example: "  graphcloak budget reconcile --from folder:mygraph",
+	}, func(ctx context.Context, l privacy.Ledger) error {
+		seen, err := marks()
+		if err != nil {
+			return err
+		}
+		rows, err := seen.Reconcile(ctx, l, other)
+		if err != nil {
+			return err
+		}
+		text := "What follows was booked; `graphcloak budget show` says what is left."
+		switch {
+		case len(rows) == 0:
+			text = "Nothing is lost: the ledger holds all that this machine has seen of it."
+		case other:
+			text = "What follows was forgotten: its data are said to be gone."
+		}
+		return app.render(map[string]any{"reconciled": rows}, term.Section{Text: text},
+			term.Table([]string{"budgetScope", "lostHead", "bookedRho"}, rows, func(r highwater.Lost) []any {
+				return []any{r.Scope, r.Head.String(), r.Booked}
+			}))
+	})
+	cmd.Flags().BoolVar(&other, "other-data", false, "forget a ledger that is gone with its data; other data are in its place")
+	return cmd
 }

@@ -12,9 +12,7 @@ import (
 // command runs one on the graph of [graphFolder].
 func command(t *testing.T, args ...string) (exit int, output string) {
 	t.Helper()
-	var out strings.Builder
-	exit = execute(t.Context(), append(args, "--from", "folder:"+os.Getenv("GRAPH")), strings.NewReader(""), &out, &out)
-	return exit, out.String()
+	return obey(t, append(args, "--from", "folder:"+os.Getenv("GRAPH"))...)
 }
 
 // TestVerifyNeedsItsMarks: what this machine has seen cannot be vouched for where it

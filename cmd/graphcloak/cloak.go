@@ -3,11 +3,9 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
@@ -19,15 +17,11 @@ func newCloakCommand(app *app) *cobra.Command {
 		Use:   "cloak",
 		Short: "The sensor's side: readings in, private readings out",
 		Long: "cloak reads one reading a line on standard input, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be\n" +
-			"published on standard output, one line each. All it needs is the sensor's package, made by\n" +
-			"`graphcloak plan --sensor-package-dir`. It opens no connection. Release ids must grow (1, 2, …, 10); the last id\n" +
-			"and the budget spent are on disk before a value is written. A reading that is not a number is refused.\n" +
-			"One outside the package's range, [0, 1] unless the plan has another, is clipped to it, and nothing says so: a log\n" +
-			"that did would tell of the reading. See to it that its unit fits the range, \"clip\" in the package. Messages never\n" +
-			"hold a reading. What was started stays spent.",
+			"published on standard output. All it needs is the sensor's package, made by `graphcloak plan --sensor-package-dir`.\n" +
+			"Release ids must grow (1, 2, …, 10); the last id and the budget spent are on disk before a value is written. A\n" +
+			"reading outside the package's range is clipped to it without a word, for a log that said so would give it away.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
-			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
-			"  graphcloak cloak --package sensor-17.json --key sensor-17.key --state-dir /var/lib/graphcloak < readings.ndjson",
+			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.rendered = true // standard output holds private readings and nothing else
@@ -51,7 +45,7 @@ func newCloakCommand(app *app) *cobra.Command {
 					return err
 				}
 			}
-			return asRefusal(sensor.Cloak(cmd.Context(), p, app.stdin, escapingWriter{app.stdout}, options))
+			return asRefusal(sensor.Cloak(cmd.Context(), p, app.stdin, term.JSONWriter{To: app.stdout}, options))
 		},
 	}
 	cmd = app.withSettings(cmd, nil)
@@ -82,19 +76,4 @@ func sensorKey(p sensor.Package, path string) (*privacy.SensorKey, error) {
 		return nil, asRefusal(err)
 	}
 	return privacy.NewSensorKey(secret)
-}
-
-// asRefusal gives an error of a sensor, a plan or a key the exit code of a refusal.
-// Errors of files, interrupts and package sentinels keep their own.
-func asRefusal(err error) error {
-	if errors.Is(err, privacy.ErrExhausted) {
-		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
-	}
-	if err == nil || exitCode(err) != exitInternal {
-		return err
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err
-	}
-	return fail(exitValidation, "%w", err)
 }

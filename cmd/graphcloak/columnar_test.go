@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,24 +58,16 @@ func TestColumnarFiles(t *testing.T) {
 			}
 		}
 	}
-	runCommand(t, "recover", "--from", "folder:g", "--release", "release.json", "--mode", "stream", "-o", "nodes.parquet")
-	file, err := os.ReadFile("nodes.parquet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, rows := readParquet(t, file); len(rows) != 6 {
-		t.Errorf("a file named .parquet holds %d rows, want 6", len(rows))
-	}
 }
 
-// runCommand runs the command in this process and returns standard output.
+// runCommand runs the command and returns standard output.
 func runCommand(t *testing.T, args ...string) []byte {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
-		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, &stderr)
+	code, stdout, stderr := called(t, args...)
+	if code != 0 {
+		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), code, stderr)
 	}
-	return stdout.Bytes()
+	return []byte(stdout)
 }
 
 func readParquet(t *testing.T, data []byte) (types string, rows [][]string) {
@@ -116,17 +106,4 @@ func number(cell string) string {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
 	return cell
-}
-
-// A file for other programs does not go to a terminal.
-func TestColumnarOnTerminal(t *testing.T) {
-	a, _, _ := kit(t, "--format", "parquet")
-	a.tty.out = true
-	if err := a.checkOutput(); err == nil || !strings.Contains(err.Error(), "terminal") {
-		t.Errorf("parquet on a terminal: %v", err)
-	}
-	a.config.Output.File = filepath.Join(t.TempDir(), "x.parquet")
-	if err := a.checkOutput(); err != nil {
-		t.Errorf("parquet in a file: %v", err)
-	}
 }

@@ -4,10 +4,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/jobs"
 )
@@ -25,38 +25,22 @@ func newConfigViewCommand(app *app) *cobra.Command {
 		Example: "  graphcloak config view\n  graphcloak config view --origins --tau 3",
 		RunE: func(*cobra.Command, []string) error {
 			entries := app.config.Entries()
+			table := term.Table([]string{"key", "value", "origin"}, entries, func(e config.Entry) []any {
+				return []any{e.Key, settingText(e.Value), e.Origin}
+			})
 			if origins {
-				return app.render(map[string]any{"settings": entries}, section{
-					columns: []string{"key", "value", "origin"},
-					rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value), e.Origin} }),
-				})
+				return app.render(map[string]any{"settings": entries}, table)
 			}
 			values := make(map[string]any, len(entries))
 			for _, e := range entries {
 				values[e.Key] = e.Value
 			}
-			return app.render(map[string]any{"settings": values}, section{
-				columns: []string{"key", "value"},
-				rows:    rowsOf(entries, func(e config.Entry) []any { return []any{e.Key, settingText(e.Value)} }),
-			})
+			return app.render(map[string]any{"settings": values}, table.Only([]int{0, 1}))
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.Groups()[:len(config.Groups())-1]...)
 	cmd.Flags().BoolVar(&origins, "origins", false, "say where each value came from")
 	return cmd
-}
-
-// settingText keeps a list on one line and an unset value empty.
-func settingText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case []string:
-		if len(v) == 0 {
-			return ""
-		}
-	}
-	return fmt.Sprint(v)
 }
 
 func newConfigValidateCommand(app *app) *cobra.Command {
@@ -81,7 +65,7 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 			} else if err := app.loadAll(); err != nil {
 				return err
 			}
-			return app.render(map[string]any{"checked": checked, "valid": true}, section{text: checked + ": valid"})
+			return app.render(map[string]any{"checked": checked, "valid": true}, term.Section{Text: checked + ": valid"})
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
 	}
@@ -134,7 +118,7 @@ func newConfigSchemaCommand(app *app) *cobra.Command {
 		Short:   "JSON Schema of a configuration file",
 		Example: "  graphcloak config schema > graphcloak.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text, err := encode(config.Schema(), true)
+			text, err := term.JSON(config.Schema(), true)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -18,7 +19,7 @@ import (
 // epsilonFlags hold the target that chooses ε, and the file for the curve over ε.
 type epsilonFlags struct {
 	trials int
-	target study.Target
+	target float64 // 0: none
 	curve  string
 }
 
@@ -26,28 +27,23 @@ func (c *epsilonFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.trials, "trials", study.DefaultTrials,
 		fmt.Sprintf("simulated releases behind the expected accuracy, a `NUMBER`; %d go on to %d where they do not tell it from "+
 			"chance; 0: none", study.DefaultTrials, study.ChanceTrials))
-	f.Float64Var(&c.target.Accuracy, "target-accuracy", 0, "the least ε that is right this often; how often the right community is "+
+	f.Float64Var(&c.target, "target-accuracy", 0, "the least ε that is right this often; how often the right community is "+
 		"named, a `NUMBER` in (0, 1)")
-	f.Float64Var(&c.target.EMD, "target-emd", 0, "the least ε that comes this near; how far the posterior is from the source on "+
-		"average, a `NUMBER` in units of the metric")
 	f.StringVar(&c.curve, "curve", "", "the privacy–accuracy curve as a CSV `FILE`")
 }
 
 // check finds what is wrong with the flags, before anything is computed.
 func (c *epsilonFlags) check(a *app) error {
-	t := c.target
 	switch {
-	case !(t.Accuracy >= 0 && t.Accuracy < 1):
-		return fail(exitUsage, "--target-accuracy is %v, want a number in (0, 1)", t.Accuracy)
-	case !(t.EMD >= 0 && t.EMD <= math.MaxFloat64):
-		return fail(exitUsage, "--target-emd is %v, want a finite number > 0", t.EMD)
+	case !(c.target >= 0 && c.target < 1):
+		return fail(exitUsage, "--target-accuracy is %v, want a number in (0, 1)", c.target)
 	case c.trials < 0:
 		return fail(exitUsage, "--trials is %d, want a number ≥ 0", c.trials)
 	case c.aimed() && a.config.Origin("epsilon").Layer == config.LayerFlag:
 		return fail(exitUsage, "--epsilon says which ε, and a target finds one").hint(
-			"leave --epsilon out: the plan says which ε it takes; or leave --target-accuracy and --target-emd out")
+			"leave --epsilon out: the plan says which ε it takes; or leave --target-accuracy out")
 	case c.trials == 0 && (c.aimed() || c.curve != ""):
-		return fail(exitUsage, "targets and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
+		return fail(exitUsage, "the target and the curve are simulated, and --trials is 0").hint("leave --trials out, or give more")
 	}
 	if c.curve == "" {
 		return nil
@@ -56,7 +52,7 @@ func (c *epsilonFlags) check(a *app) error {
 }
 
 // aimed reports whether ε is to be found.
-func (c *epsilonFlags) aimed() bool { return c.target != (study.Target{}) }
+func (c *epsilonFlags) aimed() bool { return c.target > 0 }
 
 // plan makes the plan, with its expected accuracy and its curve.
 func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, job graphcloak.Job) (*graphcloak.Plan, error) {
@@ -104,7 +100,7 @@ func distanceText(d float64) string {
 	if d < farTooNear {
 		d = 0
 	}
-	return cell(d, barDigits)
+	return term.Cell(d, term.FewDigits)
 }
 
 // epsilonGrid returns values of ε from 0.1 to 100, five a decade.
@@ -130,12 +126,12 @@ func keptBy(p *graphcloak.Plan) string {
 // writeCurve writes the curve of a plan, whose τ and allocation it keeps at every ε.
 func (a *app) writeCurve(path string, plan *graphcloak.Plan, points []study.Point) error {
 	return a.create(path, func(w io.Writer) error {
-		return printCSV(w, section{
-			columns: []string{
+		return term.Form{Name: "csv"}.Write(w, nil, term.Section{
+			Columns: []string{
 				"epsilon", "accuracy", "accuracyLower", "accuracyUpper", "meanEmd",
 				"uniformAccuracy", "uniformAccuracyLower", "uniformAccuracyUpper", "uniformMeanEmd", "chance", "trials", "limit", "tau",
 			},
-			rows: rowsOf(points, func(p study.Point) []any {
+			Rows: term.Rows(points, func(p study.Point) []any {
 				x, u := p.Accuracy, p.Uniform
 				row := []any{
 					p.Epsilon, x.Probability, x.Lower, x.Upper, x.MeanEMD, nil, nil, nil, nil, x.Chance, x.Trials, nil,

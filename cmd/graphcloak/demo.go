@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/graph"
@@ -21,7 +22,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 	"github.com/graphcloak/graphcloak/run"
-	"github.com/graphcloak/graphcloak/study"
 )
 
 func newDemoCommand(app *app) *cobra.Command {
@@ -29,12 +29,11 @@ func newDemoCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "The whole pipeline on a shipped graph: no server, no files needed",
-		Long: "demo copies a shipped graph into a folder, hides the source that it has, and tells the likely community,\n" +
-			"with what really happened beside it. The folder is a full store: it takes the written properties, the run and\n" +
-			"the ledger. result.json and result.csv hold the result, and report.html, or the file of --report, shows it with\n" +
-			"a map. Each further run in the same folder spends budget again, and the ledger says so.",
-		Example: "  graphcloak demo\n  graphcloak demo --from example:karate --epsilon 8\n" +
-			"  graphcloak demo --from generate:sbm,n=300,k=3,in=0.1,out=0.002,seed=7 --dir sbm-demo",
+		Long: "demo copies a shipped graph into a folder, hides the source that it has, and names the likely community, with what\n" +
+			"really happened beside it. The folder is a full store, with result.json, result.csv and report.html, a page with a\n" +
+			"map. Each further run in the same folder spends budget again.",
+		Example: "  graphcloak demo\n" +
+			"  graphcloak demo --from example:karate --epsilon 8",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.pays = true
@@ -99,8 +98,8 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err := a.leave(dir, rep); err != nil {
 		return err
 	}
-	return a.conclude(ctx, s, job, rep, nil, section{
-		text: fmt.Sprintf("Written to %s: nodes.csv has the new columns, result.json the report, result.csv the nodes.", dir),
+	return a.conclude(ctx, s, job, rep, nil, term.Section{
+		Text: fmt.Sprintf("Written to %s: nodes.csv has the new columns, result.json the report, result.csv the nodes.", dir),
 	})
 }
 
@@ -120,9 +119,6 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
 	if err := a.journal(job, 1<<16, ""); err != nil {
 		return nil, err
-	}
-	if least, most, err := study.RunTime(m.Model, *job); err == nil { // without it less is told
-		a.expectTime(least, most)
 	}
 	rep, err := m.Run(ctx, *job)
 	return rep, a.unspent(job.RunID, err)
@@ -156,10 +152,10 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		view.Command = " --dir=" + quoteShell(dir)
 	}
 	a.simulate = a.curveOf(m, p.Plan, job.Recover)
-	a.page = func(rep *report.Report) (section, error) {
+	a.page = func(rep *report.Report) (term.Section, error) {
 		view.Truth = compareWithTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)
-		written.text, written.last = view.Truth.Text+"\n"+written.text, true
+		written.Text, written.Last = view.Truth.Text+"\n"+written.Text, true
 		return written, err
 	}
 	return nil
@@ -172,12 +168,12 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	for _, c := range rep.Communities {
 		name[c.CommunityID] = c.Name
 	}
-	var told []string
+	var places []string
 	for v, x := range source {
 		if x > 0 {
 			t.Nodes = append(t.Nodes, v)
 			t.Right = t.Right || nodes.Community[v] == rep.Communities[0].CommunityID
-			told = append(told, fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]))
+			places = append(places, fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]))
 		}
 	}
 	verdict := "The likeliest community is another: a run at these settings is wrong now and then."
@@ -187,7 +183,7 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	case t.Right:
 		verdict = "The likeliest community is the right one."
 	}
-	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(told, "; at "), verdict)
+	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(places, "; at "), verdict)
 	return t
 }
 
@@ -205,7 +201,7 @@ func demoFolder(source builtin.Folder, dir string) error {
 		return fail(exitConflict, "%s holds the demo of another graph", dir).hint("name another folder with --dir")
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return fail(exitConflict, "%s exists and is no demo's folder", dir).hint("name another folder with --dir")
+		return fail(exitConflict, "%s exists and is not the folder of a demo", dir).hint("name another folder with --dir")
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fail(exitConflict, "%s is a file, and a demo needs a folder", dir).hint("name another folder with --dir")
@@ -213,7 +209,7 @@ func demoFolder(source builtin.Folder, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := copyFolder(source, dir); err != nil {
+	if err := source.CopyTo(dir); err != nil {
 		return err
 	}
 	return disk.Write(filepath.Join(dir, nameFile), disk.Options{Mode: 0o666, Replace: true}, func(w io.Writer) error {
@@ -225,9 +221,9 @@ func demoFolder(source builtin.Folder, dir string) error {
 // leave writes the result beside the graph, over that of an earlier demo.
 func (a *app) leave(dir string, rep *report.Report) error {
 	files := map[string]func(io.Writer) error{
-		"result.json": func(w io.Writer) error { return a.printJSON(w, rep, true) },
+		"result.json": func(w io.Writer) error { return term.Form{Name: "json", Warnings: a.warnings}.Write(w, rep) },
 		"result.csv": func(w io.Writer) error {
-			return printCSV(w, section{columns: report.StreamColumns(), rows: rowsOf(slices.Collect(rep.Stream()), report.Node.Row)})
+			return term.Form{Name: "csv"}.Write(w, nil, term.Table(report.StreamColumns(), slices.Collect(rep.Stream()), report.Node.Row))
 		},
 	}
 	for name, write := range files {

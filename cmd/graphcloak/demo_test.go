@@ -25,7 +25,7 @@ func TestDemoIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := copyFolder(source, dir); err != nil {
+	if err := source.CopyTo(dir); err != nil {
 		t.Fatal(err)
 	}
 	s, err := folder.New(ctx, dir, folder.Options{})

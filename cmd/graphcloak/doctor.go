@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/study/advice"
 )
 
 func newDoctorCommand(app *app) *cobra.Command {
@@ -24,21 +25,15 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server, or of a folder, and changes nothing. Where labels or\n" +
-			"types are named it reads the graph too, and warns of what will disappoint. It names jobs that cannot run. --fix makes\n" +
-			"the constraints that are missing and that of --node-key; it fixes nothing else, for no data is wrong beyond doubt.\n" +
-			"--print-setup prints the Cypher that makes the constraints and, where the server has roles, the least one, for anyone who " +
-			"may run it: what\n" +
-			"applies to the server that is named, or without one to Enterprise and Aura.",
+		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. Where labels\n" +
+			"or types are named it reads the graph too, and warns of what will disappoint. It changes nothing; --fix makes the\n" +
+			"constraints that are missing, and that of --node-key. --print-setup prints the Cypher of the constraints and, where\n" +
+			"the server has roles, of the least role; without a server, for Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
-			"  graphcloak doctor --config graphcloak.yaml --fix\n" +
-			"  graphcloak doctor --print-setup --database neo4j",
+			"  graphcloak doctor --config graphcloak.yaml --fix",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var names []string
-			for _, c := range report.Outline("", app.config.Write.PropertyPrefix, nil).Columns() {
-				names = append(names, c.Name)
-			}
+			names := report.WrittenNames(app.config.Write.PropertyPrefix)
 			if setup {
 				lines, err := app.setupCypher(cmd.Context(), names)
 				if err != nil {
@@ -103,6 +98,36 @@ func examineState() neo4j.CheckResult {
 	return c
 }
 
+// mostExamined bounds the nodes of a graph that doctor plans for.
+const mostExamined = 100_000
+
+// examineGraph reads the graph, where labels or types are named, and warns as a run would.
+func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
+	p, kind := a.config.Projection, a.config.From.Kind
+	if (kind == "" || kind == config.FromNeo4j) && len(p.NodeLabels)+len(p.RelationshipTypes) == 0 {
+		return nil
+	}
+	c := neo4j.CheckResult{Name: "graph", OK: true}
+	job, err := a.job()
+	if err == nil {
+		err = a.onModel(ctx, job, func(m *graphcloak.Model) error {
+			c.Detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship")
+			if m.Graph.Order() > mostExamined {
+				c.Detail += "; graphcloak plan warns of what will disappoint"
+				return nil
+			}
+			return a.adviseOf(ctx, m, job)
+		})
+	}
+	if err != nil {
+		d := describe(err)
+		c = neo4j.CheckResult{
+			Name: "graph", Detail: d.Message, Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err,
+		}
+	}
+	return []neo4j.CheckResult{c}
+}
+
 // examine runs the checks; the first that fails decides the exit code and the hint.
 func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	settings, err := modelSettings(a.config)
@@ -118,7 +143,7 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		if fix {
 			made, err = a.fix(ctx, options, settings.Selection)
 		}
-		checks = neo4j.Doctor(ctx, options, settings.Selection, names, len(a.config.Jobs) > 0)
+		checks = neo4j.Doctor(ctx, options, settings.Selection, names)
 		if err != nil && passed(checks, "connection") {
 			d := describe(err)
 			checks = append(checks, neo4j.CheckResult{Name: "fix", Detail: d.Message, Fix: d.Suggestion, Err: err})
@@ -133,10 +158,10 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 	if passed(checks, "connection") {
 		checks = append(checks, a.examineJobs(ctx)...)
 	}
-	failed := failures(checks)
-	sections := []section{{items: checkItems(checks)}}
+	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
+	sections := []term.Section{{Items: checkItems(checks)}}
 	if len(made) > 0 {
-		sections = append(sections, section{text: "Made the constraints on " + strings.Join(made, ", ") + "."})
+		sections = append(sections, term.Section{Text: "Made the constraints on " + strings.Join(made, ", ") + "."})
 	}
 	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil ||
 		len(failed) == 0 {
@@ -147,10 +172,6 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		exit = exitValidation
 	}
 	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
-}
-
-func failures(checks []neo4j.CheckResult) []neo4j.CheckResult {
-	return slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 }
 
 // passed reports whether no check of these names failed.
@@ -165,7 +186,7 @@ func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selectio
 		return nil, err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	made, err := s.Fix(ctx, sel, len(a.config.Jobs) > 0, func(cypher []string) {
+	made, err := s.Fix(ctx, sel, func(cypher []string) {
 		for _, line := range cypher {
 			a.note("Will run: %s", line)
 		}
@@ -176,72 +197,13 @@ func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selectio
 	return made, err
 }
 
-// maxExamined bounds the nodes of a graph that doctor reads.
-const maxExamined = 100_000
-
-// examineGraph reads the graph, where labels or types are named, and warns as a run would.
-func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
-	p := a.config.Projection
-	if kind := a.config.From.Kind; (kind == "" || kind == config.FromNeo4j) && len(p.NodeLabels)+len(p.RelationshipTypes) == 0 {
-		return nil
-	}
-	c := neo4j.CheckResult{Name: "graph", OK: true}
-	if err := a.readAndAdvise(ctx, &c.Detail); err != nil {
-		d := describe(err)
-		c = neo4j.CheckResult{
-			Name: "graph", Detail: d.Message,
-			Fix: cmp.Or(d.Suggestion, "graphcloak init proposes settings that fit"), Err: err,
-		}
-	}
-	return []neo4j.CheckResult{c}
-}
-
-// readAndAdvise reads the graph of the settings and warns; detail says what was read.
-func (a *app) readAndAdvise(ctx context.Context, detail *string) error {
-	s, err := a.openReading(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	schema, err := s.Schema(ctx)
-	if err != nil {
-		return err
-	}
-	found, err := a.misplaced(ctx, s, schema)
-	if err != nil {
-		return err
-	}
-	a.warnOf(advice.Warnings(advice.Facts{Misplaced: found}))
-	n := int64(0)
-	for _, k := range schema.Labels {
-		if labels := a.config.Projection.NodeLabels; len(labels) == 0 || slices.Contains(labels, k.Name) {
-			n += k.Count
-		}
-	}
-	if n > maxExamined {
-		*detail = fmt.Sprintf("%d nodes were not read; graphcloak plan reads them and warns", n)
-		return nil
-	}
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	*detail = report.Count(m.Graph.Order(), "node") + " and " + report.Count(m.Graph.Size(), "relationship") + " were read"
-	_, err = a.adviseOf(ctx, m, job)
-	return err
-}
-
 // checkItems are the checks as a list for a reader.
-func checkItems(checks []neo4j.CheckResult) []item {
-	items := make([]item, len(checks))
+func checkItems(checks []neo4j.CheckResult) []term.Item {
+	items := make([]term.Item, len(checks))
 	for i, c := range checks {
-		items[i] = item{mark: "ok", text: c.Name + ": " + c.Detail}
+		items[i] = term.Item{Mark: "ok", Text: c.Name + ": " + c.Detail}
 		if !c.OK {
-			items[i].mark, items[i].more = "FAILED", "to do: "+c.Fix
+			items[i].Mark, items[i].More = "FAILED", "to do: "+c.Fix
 		}
 	}
 	return items

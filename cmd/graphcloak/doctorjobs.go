@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -56,15 +57,15 @@ func (a *app) readJobs(ctx context.Context) ([]jobs.Job, error) {
 // errMissed: nobody ran a job when it was due.
 var errMissed = errors.New("the times of a job were missed")
 
-// examineJob tells of a job what its state says.
+// examineJob checks a job by its state.
 func examineJob(j jobs.Job) neo4j.CheckResult {
-	c := neo4j.CheckResult{Name: "job " + visible(j.Name), Detail: visible(j.State.Message)}
+	c := neo4j.CheckResult{Name: "job " + term.Visible(j.Name), Detail: term.Visible(j.State.Message)}
 	refused, cautioned := errors.AsType[*failure](j.Caution.Err)
 	switch {
 	case j.State.Status == jobs.Invalid:
 		c.Err, c.Fix = jobs.ErrInvalid, defaultSuggestion(jobs.ErrInvalid, exitConflict)
 	case cautioned:
-		c.Detail, c.Fix, c.Err = visible(refused.Error()), visible(refused.suggestion), refused
+		c.Detail, c.Fix, c.Err = term.Visible(refused.Error()), term.Visible(refused.suggestion), refused
 	case j.State.Status == jobs.JobStatus(jobs.OverBudget):
 		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s",
 			j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)

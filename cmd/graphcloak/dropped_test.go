@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/cryptotest"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 )
 
 // Readings are dropped by a public range that lies below all of them: each is clipped to its upper end, 0,
@@ -229,7 +231,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		write(t, "token", token+"\n", 0o600)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		said, done := &voice{}, make(chan int, 1)
+		said, done := &lockedbuffer.Buffer{}, make(chan int, 1)
 		go func() {
 			args := []string{
 				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -41,15 +41,14 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
-			return app.render(map[string]any{"commands": all}, section{
-				title: "Estimate: nothing was run", text: supposedTau(all[0], job) + scenariosTogether(), columns: estimateColumns(),
-				rows: rowsOf(all, estimateRow), narrow: narrowEstimates(all),
+			return app.render(map[string]any{"commands": all}, term.Section{
+				Title: "Estimate: nothing was run", Text: supposedTau(all[0], job) + scenariosTogether(), Columns: estimateColumns(),
+				Rows: term.Rows(all, estimateRow), Narrow: narrowEstimates(all),
 			})
 		},
 	}
 	return app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
+		modelGroups...)
 }
 
 func estimateColumns() []string {
@@ -70,26 +69,26 @@ func estimateRow(e study.Estimate) []any {
 // is not computed with here.
 func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	if job.Tau > 0 {
-		return fmt.Sprintf("At τ = %s.", cell(e.Tau, barDigits))
+		return fmt.Sprintf("At τ = %s.", term.Cell(e.Tau, term.FewDigits))
 	}
 	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.",
-		cell(e.Tau, barDigits))
+		term.Cell(e.Tau, term.FewDigits))
 }
 
 // scenariosTogether says that evaluate is estimated as it is by default.
 func scenariosTogether() string {
 	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
-		len(study.Scenarios()))
+		len(scenarioNames())-1)
 }
 
 // narrowEstimates are the estimates on a screen of 80 columns.
-func narrowEstimates(all []study.Estimate) *section {
-	return &section{
-		columns: []string{"command", "memory", "seconds", "ε"},
-		rows: rowsOf(all, func(e study.Estimate) []any {
+func narrowEstimates(all []study.Estimate) *term.Section {
+	return &term.Section{
+		Columns: []string{"command", "memory", "seconds", "ε"},
+		Rows: term.Rows(all, func(e study.Estimate) []any {
 			return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
 		}),
-		text: fmt.Sprintf("%s and %s, by the method %s. -v or --format json gives all.",
+		Text: fmt.Sprintf("%s and %s, by the method %s. -v or --format json gives all.",
 			report.Count(all[0].NodeCount, "node"), report.Count(all[0].RelationshipCount, "relationship"), all[0].KernelMethod),
 	}
 }
@@ -101,10 +100,12 @@ func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, co
 		return err
 	}
 	e := all[slices.IndexFunc(all, func(e study.Estimate) bool { return e.Command == command })]
-	one := section{columns: estimateColumns(), rows: rowsOf([]study.Estimate{e}, estimateRow)}
+	one := term.Section{Columns: estimateColumns(), Rows: term.Rows([]study.Estimate{e}, estimateRow)}
 	if a.outputFormat() != "table" {
 		return a.render(e, one)
 	}
-	return a.render(e, section{title: "Estimate: nothing was run", columns: []string{"name", "value"}, rows: nameValueRows(one)},
-		section{text: supposedTau(e, job)}, section{text: e.TreeView})
+	facts := one.Facts()
+	facts.Title = "Estimate: nothing was run"
+	return a.render(e, facts,
+		term.Section{Text: supposedTau(e, job)}, term.Section{Text: e.TreeView})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -50,7 +51,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is "+
 		"what the posterior assumes")
-	f.StringVar(&e.options.Scenario, "scenario", study.Scenarios()[0].Name, "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
+	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
 		"of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
 	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
@@ -59,8 +60,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 
 // evaluation holds the flags of the command.
 type evaluation struct {
-	plan, amplitude string
-	options         study.Options
+	plan, amplitude, scenario string
+	options                   study.Options
 }
 
 // check reads the flags, before anything is computed.
@@ -112,6 +113,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		if len(list) > 1 {
 			return a.compareScenarios(ctx, m, p, e.options, list)
 		}
+		e.options.Scenario = list[0]
 		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err
@@ -176,25 +178,25 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		names, list = append(names, "uniform"), append(list, e.Uniform)
 	}
 	if a.outputFormat() != "table" {
-		return a.render(e, section{rows: slices.Values(rates(e)), columns: rateColumns()})
+		return a.render(e, term.Section{Rows: slices.Values(rates(e)), Columns: rateColumns()})
 	}
-	facts := section{
-		title: fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", cell(e.Tau, -1),
+	facts := term.Section{
+		Title: fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", term.Cell(e.Tau, -1),
 			e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
-		columns: append([]string{"noise"}, names...),
-		rows:    slices.Values(compared(e, list)),
+		Columns: append([]string{"noise"}, names...),
+		Rows:    slices.Values(compared(e, list)),
 	}
-	sections := []section{facts}
+	sections := []term.Section{facts}
 	for i, p := range list {
 		sections = append(sections, reliability(names[i], p))
 	}
 	if len(e.Communities) > 1 {
 		sections = append(sections, served(e)...)
 	}
-	return a.render(e, append(sections, section{title: "Notes", text: onePerLine(e.Notes)}, section{answer: evaluationAnswer(e)},
-		section{items: []item{
-			{mark: "Spent", text: "nothing: the sources were simulated"},
-			{mark: "Next", text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
+	return a.render(e, append(sections, term.Section{Title: "Notes", Text: onePerLine(e.Notes)}, term.Section{Answer: evaluationAnswer(e)},
+		term.Section{Items: []term.Item{
+			{Mark: "Spent", Text: "nothing: the sources were simulated"},
+			{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
 		}})...)
 }
 
@@ -274,11 +276,11 @@ func denoisedMeasures() []measure {
 }
 
 // reliability is the table behind a reliability diagram.
-func reliability(allocation string, p *study.Performance) section {
-	return section{
-		title:   "Reliability of the confidence, " + allocation + " noise",
-		columns: []string{"confidence", "trials", "mean confidence", "right"},
-		rows: rowsOf(p.Calibration.Bins, func(b study.Bin) []any {
+func reliability(allocation string, p *study.Performance) term.Section {
+	return term.Section{
+		Title:   "Reliability of the confidence, " + allocation + " noise",
+		Columns: []string{"confidence", "trials", "mean confidence", "right"},
+		Rows: term.Rows(p.Calibration.Bins, func(b study.Bin) []any {
 			return []any{fmt.Sprintf("%.1f to %.1f", b.From, b.To), b.Count, decimals(b.Confidence), rate(&b.Right)}
 		}),
 	}

@@ -2,16 +2,32 @@
 
 package main
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/spf13/cobra"
+// Exit codes: those of neo4j-cli and more, but for usage, which is 64 as in sysexits.h: Go
+// ends a program that broke with 2, and that may be after a spend.
+const (
+	exitOK         = 0
+	exitInternal   = 1
+	exitBroken     = 2 // Go's own: out of memory, SIGQUIT, a fatal error
+	exitNotFound   = 3 // label, type, property, database, run, file
+	exitAuth       = 4 // credentials or rights; database read-only
+	exitConflict   = 5 // property or file exists, run in progress, graph changed
+	exitValidation = 6 // a value or the data is not acceptable
+	// 7, which is neo4j-cli's for a limited rate, is never returned.
+	exitTransient    = 8  // server away or busy, timeout: trying again may help
+	exitBudget       = 9  // privacy budget would be exceeded; nothing was released
+	exitNotCertified = 10 // under --strict: recovery without a certificate, or infeasible
+	exitMemory       = 11 // memory guard
+	exitWarnings     = 12 // done, with warnings, under --strict
+	exitUnfinished   = 13 // budget is or may be spent, and the run is unfinished: resume it
+	exitUsage        = 64 // unknown command, flag, or word where one of a few is wanted
+	exitInterrupt    = 130
+	exitTerminated   = 143
 )
 
 // exitMeaning is what a script does about an exit code.
 type exitMeaning struct {
 	code    int
+	name    string // in the JSON of a failure
 	meaning string
 	again   string // is the same command safe to be run again, and does it help
 	todo    string
@@ -21,67 +37,64 @@ type exitMeaning struct {
 // from here.
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
-		{exitOK, "done, or nothing was to be done", "`run` pays for another release, unless --release-id or --once-per says that " +
+		{exitOK, "", "done, or nothing was to be done", "`run` pays for another release, unless --release-id or --once-per says that " +
 			"it is the same", "nothing"},
-		{exitInternal, "a fault of the program", "safe; it will hardly help", "report it with what was printed"},
+		{exitInternal, "internal", "a fault of the program", "safe; it will hardly help", "report it with what was printed"},
 		{
-			exitBroken, "the program broke, as by SIGQUIT or for want of memory; something may have been spent", "as 13",
+			exitBroken, "", "the program broke, as by SIGQUIT or for want of memory; something may have been spent", "as 13",
 			"`graphcloak runs list` shows what was paid for; run it again, and report it",
 		},
 		{
-			exitNotFound, "label, type, property, database, run or file is not there", "safe; no use before it is there",
+			exitNotFound, "not_found", "label, type, property, database, run or file is not there", "safe; no use before it is there",
 			"the message names it, and often what was meant",
 		},
 		{
-			exitAuth, "credentials or rights are missing, or the store is read-only", "safe; no use before they are fixed",
+			exitAuth, "auth", "credentials or rights are missing, or the store is read-only", "safe; no use before they are fixed",
 			"`graphcloak doctor` tests them",
 		},
 		{
-			exitConflict, "something is in the way: another run, a changed graph, a ledger that went back, a file",
+			exitConflict, "conflict", "something is in the way: another run, a changed graph, a ledger that went back, a file",
 			"safe; helps where another run was in the way", "the hint says which command settles it",
 		},
 		{
-			exitValidation, "a setting, a file or the data is not acceptable", "safe; no use",
+			exitValidation, "validation", "a setting, a file or the data is not acceptable", "safe; no use",
 			"fix what the message names; nothing was spent",
 		},
 		{
-			exitTransient, "server away or busy, --timeout, or another process is at the same run", "safe; helps",
+			exitTransient, "transient", "server away or busy, --timeout, or another process is at the same run", "safe; helps",
 			"run it again later: retry with a growing pause",
 		},
 		{
-			exitBudget, "the budget would be exceeded; nothing was released", "safe; helps from `retry_at` on, where the cap slides",
+			exitBudget, "budget_exceeded", "the budget would be exceeded; nothing was released",
+			"safe; helps from `retry_at` on, where the cap slides",
 			"no incident: wait, or let its owner change the cap",
 		},
 		{
-			exitNotCertified, "under --strict: recovery without a certificate", "pays again, for the run is finished and written",
+			exitNotCertified, "not_certified", "under --strict: recovery without a certificate",
+			"pays again, for the run is finished and written",
 			"read the report; leave --strict out",
 		},
-		{exitMemory, "too large for the memory", "safe; no use", "select fewer nodes, or another machine"},
-		{exitWarnings, "under --strict: done, with warnings", "pays again, for the run is finished and written", "read the warnings"},
+		{exitMemory, "memory", "too large for the memory", "safe; no use", "select fewer nodes, or another machine"},
 		{
-			exitUnfinished, "budget is or may be spent, and the run is unfinished",
+			exitWarnings, "warnings", "under --strict: done, with warnings", "pays again, for the run is finished and written",
+			"read the warnings",
+		},
+		{
+			exitUnfinished, "unfinished", "budget is or may be spent, and the run is unfinished",
 			"safe on the same machine: the same command goes on at no further cost", "run it again; the hint names the run",
 		},
-		{exitUsage, "a command, a flag or its value is wrong", "safe; no use", "fix the command line"},
-		{exitInterrupt, "stopped by SIGINT", "as 13 where the message names a run, else safe", "run it again"},
-		{exitTerminated, "stopped by SIGTERM", "as 13 where the message names a run, else safe", "run it again"},
+		{exitUsage, "usage", "a command, a flag or its value is wrong", "safe; no use", "fix the command line"},
+		{exitInterrupt, "interrupted", "stopped by SIGINT", "as 13 where the message names a run, else safe", "run it again"},
+		{exitTerminated, "terminated", "stopped by SIGTERM", "as 13 where the message names a run, else safe", "run it again"},
 	}
 }
 
-// newExitCodesTopic is a page of the help; there is nothing to run.
-func newExitCodesTopic(app *app) *cobra.Command {
-	topic := &cobra.Command{Use: "exit-codes", Short: "What each exit code means, and whether to run again"}
-	var b strings.Builder
-	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
+// codeName is the machine-readable name of a code.
+func codeName(exit int) string {
 	for _, m := range exitMeanings() {
-		const indent = "      "
-		text := wrap(indent+m.meaning, min(app.width, proseWidth))
-		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
-		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
-			text = append(text, wrap(indent+line, min(app.width, proseWidth))...)
+		if m.code == exit {
+			return m.name
 		}
-		b.WriteString(strings.Join(text, "\n") + "\n")
 	}
-	topic.Long = strings.TrimSuffix(b.String(), "\n")
-	return topic
+	return ""
 }

@@ -18,7 +18,7 @@ func exitTable() string {
 	var b strings.Builder
 	b.WriteString("| code | in JSON | means | the same command again | to do |\n|---|---|---|---|---|\n")
 	for _, m := range exitMeanings() {
-		name := codeName(m.code)
+		name := m.name
 		if name != "" {
 			name = "`" + name + "`"
 		}
@@ -34,7 +34,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), exitTable()) {
 		t.Errorf("the page does not hold this table (%v):\n%s", err, exitTable())
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "exit.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "exitcodes.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 		return true
 	})
 	if len(exitMeanings()) != named {
-		t.Errorf("%d codes in the table, %d in exit.go", len(exitMeanings()), named)
+		t.Errorf("%d codes in the table, %d in exitcodes.go", len(exitMeanings()), named)
 	}
 	var out strings.Builder
 	if execute(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(),

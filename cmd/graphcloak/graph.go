@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
@@ -28,10 +29,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
-			"DIR/relationships.csv (source, target, any properties), in batches, with a uniqueness constraint on the key. Columns may " +
-			"be parted by\n" +
-			"commas, tabs, semicolons or bars, and headers of neo4j-admin's import (:ID, :LABEL, :START_ID, :END_ID, :TYPE,\n" +
-			"name:type) are understood.",
+			"DIR/relationships.csv (source, target, any properties), with a uniqueness constraint on the key. Commas, tabs,\n" +
+			"semicolons or bars part columns.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,9 +52,6 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			if app.mayAsk() {
-				options.Confirm = func(nodes int64) error { return app.agreeToReplace(ctx, nodes, options.NodeLabel) }
-			}
 			csv := &folder.CSV{FS: folder.Dir(args[0]), Progress: app.progress}
 			nodes, relationships, err := csv.Columns()
 			if err != nil {
@@ -68,7 +64,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			return app.render(map[string]any{
 				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
 				"nodeColumns": nodes, "relationshipColumns": relationships,
-			}, section{text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
+			}, term.Section{Text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
 				"and %s in %s.",
 				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
 				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"),
@@ -79,28 +75,17 @@ func newGraphImportCommand(app *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&options.NodeLabel, "label", "Node", "`LABEL` of the created nodes")
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
-	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of the created relationships")
-	f.BoolVar(&options.TypeColumn, "type-column", false, "take the type from the column type instead")
-	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first; asks on a terminal, unless --no-input")
+	f.StringVar(&options.RelationshipType, "type", "CONNECTED_TO", "`TYPE` of relationships that no column type names")
+	f.BoolVar(&options.Replace, "replace", false, "delete the nodes that have the label first")
 	return cmd
-}
-
-// agreeToReplace asks before an import deletes nodes.
-func (a *app) agreeToReplace(ctx context.Context, nodes int64, label string) error {
-	yes, err := a.confirm(ctx, fmt.Sprintf("Delete %s with the label %s?", report.Count(nodes, "node"), label))
-	if err == nil && !yes {
-		err = fail(exitConflict, "there are nodes with the label %s (%d), and nothing was replaced", label,
-			nodes).hint("choose another --label")
-	}
-	return err
 }
 
 func newGraphGenerateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate SPEC DIR",
 		Short: "Write a generated graph as a folder of CSV",
-		Long: "generate writes nodes.csv and relationships.csv. The same SPEC gives the same graph, byte for byte;\n" +
-			"`graphcloak graph list` shows the families. An example name, such as example:karate, is copied out.",
+		Long: "generate writes nodes.csv and relationships.csv, byte for byte the same for the same SPEC, or copies an example such\n" +
+			"as example:karate. `graphcloak graph list` shows the families.",
 		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate " +
 			"example:karate karate",
 		Args: cobra.ExactArgs(2),
@@ -116,11 +101,11 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err
 			}
-			if err := copyFolder(source, dir); err != nil {
+			if err := source.CopyTo(dir); err != nil {
 				return err
 			}
-			return app.render(map[string]any{"name": source.Name, "folder": dir}, section{
-				text: fmt.Sprintf("Wrote %s to %s; use it with --from folder:%[2]s.", source.Name, dir),
+			return app.render(map[string]any{"name": source.Name, "folder": dir}, term.Section{
+				Text: fmt.Sprintf("Wrote %s to %s; use it with --from folder:%[2]s.", source.Name, dir),
 			})
 		},
 	}
@@ -157,9 +142,9 @@ func newGraphListCommand(app *app) *cobra.Command {
 			for _, g := range builtin.Generators() {
 				list = append(list, entry{"generate:" + g, "generated; what stands empty must be given"})
 			}
-			return app.render(map[string]any{"graphs": list}, section{
-				columns: []string{"from", "summary"},
-				rows:    rowsOf(list, func(e entry) []any { return []any{e.From, e.Summary} }),
+			return app.render(map[string]any{"graphs": list}, term.Section{
+				Columns: []string{"from", "summary"},
+				Rows:    term.Rows(list, func(e entry) []any { return []any{e.From, e.Summary} }),
 			})
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 )
 
@@ -25,7 +26,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
 		about = inShort(about)
 	}
-	fmt.Fprintf(w, "%s", reflow(about, min(a.width, proseWidth)))
+	fmt.Fprintf(w, "%s", term.Reflow(about, min(a.width, term.ProseWidth)))
 	if cmd.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -53,7 +54,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
 }
 
-// shortAbout is the length of what a short help tells of a command, in bytes.
+// shortAbout is the length of what a short help says of a command, in bytes.
 const shortAbout = 560
 
 // inShort keeps the first whole sentences of a text.
@@ -71,7 +72,7 @@ func inShort(text string) string {
 // brief is a common flag as a short help shows it, on one line.
 type brief struct{ flag, value, usage string }
 
-// briefs are the flags that most calls need; --help-all tells the whole of them.
+// briefs are the flags that most calls need; --help-all has all.
 var briefs = []brief{
 	{"from", "SOURCE", "neo4j, folder:DIR, example:NAME, …"},
 	{"uri", "URI", "address of the server, or NEO4J_URI"},
@@ -149,10 +150,10 @@ const (
 // printTopic prints flags with what they mean beside them, or below a long name.
 func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (name, usage string)) {
 	fmt.Fprintf(w, "\n%s:\n", t.Title)
-	width := min(a.width, proseWidth)
+	width := min(a.width, term.ProseWidth)
 	for _, f := range t.Flags {
 		name, usage := help(f)
-		rows := wrap(usage, max(width-flagColumn-2, minColumn))
+		rows := term.Wrap(usage, max(width-flagColumn-2, 20))
 		if len(name) > flagColumn {
 			fmt.Fprintf(w, "%s\n", name)
 			name = ""
@@ -181,38 +182,12 @@ func flagName(f *pflag.Flag) string {
 	return strings.Repeat(" ", flagIndent) + "--" + f.Name
 }
 
-// defaultOf tells a default that is a choice.
+// defaultOf is a default that is a choice.
 func defaultOf(f *pflag.Flag) string {
 	if slices.Contains([]string{"", "false", "0", "0s", "[]", "neo4j://localhost:7687"}, f.DefValue) {
 		return ""
 	}
 	return " (default " + f.DefValue + ")"
-}
-
-// reflow breaks paragraphs to a width, whatever lines their source has. What is indented
-// or a list stays a line of its own.
-func reflow(text string, width int) string {
-	var out, paragraph strings.Builder
-	flush := func() {
-		if paragraph.Len() > 0 {
-			out.WriteString(strings.Join(wrap(paragraph.String(), width), "\n") + "\n")
-			paragraph.Reset()
-		}
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		own := line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "- ")
-		if own {
-			flush()
-			out.WriteString(line + "\n")
-			continue
-		}
-		if paragraph.Len() > 0 {
-			paragraph.WriteByte(' ')
-		}
-		paragraph.WriteString(line)
-	}
-	flush()
-	return out.String()
 }
 
 func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
@@ -237,7 +212,7 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 			if member(c, title) {
 				const column = 15
 				name := fmt.Sprintf("  %-12s ", c.Name())
-				for _, row := range wrap(c.Short, max(min(a.width, proseWidth)-column, minColumn)) {
+				for _, row := range term.Wrap(c.Short, max(min(a.width, term.ProseWidth)-column, 20)) {
 					fmt.Fprintf(&lines, "%-*s%s\n", column, name, row)
 					name = ""
 				}
@@ -250,7 +225,27 @@ func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
 			topic := fmt.Sprintf("`%s help %s`: %s", cmd.CommandPath(), c.Name(), c.Short)
-			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(topic, min(a.width, proseWidth)), "\n"))
+			fmt.Fprintf(w, "\n%s\n", strings.Join(term.Wrap(topic, min(a.width, term.ProseWidth)), "\n"))
 		}
 	}
 }
+
+// newExitCodesTopic is a page of the help; there is nothing to run.
+func newExitCodesTopic(app *app) *cobra.Command {
+	topic := &cobra.Command{Use: "exit-codes", Short: "What each exit code means, and whether to run again"}
+	var b strings.Builder
+	b.WriteString("A command ends with one of these. An unknown code is a failure. \"Safe\": the same command line spends nothing twice.\n")
+	for _, m := range exitMeanings() {
+		const indent = "      "
+		text := term.Wrap(indent+m.meaning, min(app.width, term.ProseWidth))
+		text[0] = fmt.Sprintf("\n%4d  %s", m.code, strings.TrimPrefix(text[0], indent))
+		for _, line := range []string{"run again: " + m.again, "to do: " + m.todo} {
+			text = append(text, term.Wrap(indent+line, min(app.width, term.ProseWidth))...)
+		}
+		b.WriteString(strings.Join(text, "\n") + "\n")
+	}
+	topic.Long = strings.TrimSuffix(b.String(), "\n")
+	return topic
+}
+
+const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"

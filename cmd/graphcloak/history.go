@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -50,7 +51,7 @@ func (a *app) chronicle(ctx context.Context, s graphStore, job graphcloak.Job, m
 func withWarnings(message string, warnings []string) string {
 	shown := make([]string, len(warnings))
 	for i, w := range warnings {
-		shown[i] = visible(w)
+		shown[i] = term.Visible(w)
 	}
 	return jobs.WithWarnings(message, shown)
 }
@@ -83,7 +84,7 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 	r := jobs.Run{
 		RunID: job.RunID, ReleaseID: job.RunID, Mode: mode, Signal: job.Signal.Property(), BudgetScope: run.Scope(job.Signal),
 		Status:   jobs.Failed,
-		ExitCode: int64(exitCode(err)), Message: visible(strings.Join(messages(err), "; ")),
+		ExitCode: int64(exitCode(err)), Message: term.Visible(strings.Join(messages(err), "; ")),
 	}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
 		r.Spent = e.Spent != run.NotSpent

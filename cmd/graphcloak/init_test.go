@@ -29,7 +29,7 @@ func town(t *testing.T) {
 func TestInit(t *testing.T) {
 	kit(t)
 	town(t)
-	args := []string{"init", "--from", "folder:town", "--source-property", "sick", "--yes", "--format", "json"}
+	args := []string{"init", "--from", "folder:town", "--source-property", "sick", "--format", "json"}
 	exit, stdout, stderr := called(t, args...)
 	if exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
@@ -73,54 +73,6 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitAtChance: where a run would be refused, what comes next is what helps, and spending all the same stands last.
-func TestInitAtChance(t *testing.T) {
-	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	writeGraph(t, "hall", "id,wing,score\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
-	exit, stdout, stderr := called(t, "init", "--from", "folder:hall", "--source-property", "score", "--community-property", "wing",
-		"--epsilon", "0.01", "--yes", "--format", "json")
-	if exit != exitOK {
-		t.Fatalf("exit %d\n%s", exit, stderr)
-	}
-	var result struct{ Next []string }
-	if err := json.Unmarshal([]byte(stdout), &result); err != nil || len(result.Next) != 2 {
-		t.Fatalf("%v, next %q", err, result.Next)
-	}
-	if !strings.HasPrefix(result.Next[0], "graphcloak plan ") || !strings.HasSuffix(result.Next[0], " --target-accuracy 0.9") ||
-		!strings.HasSuffix(result.Next[1], " --spend-at-chance") {
-		t.Errorf("next is %q", result.Next)
-	}
-	for _, next := range result.Next {
-		if exit, _, stderr := called(t,
-			append(strings.Fields(strings.TrimPrefix(next, "graphcloak ")), "--format", "json")...); exit != exitOK {
-			t.Errorf("%s: exit %d\n%s", next, exit, stderr)
-		}
-	}
-}
-
-// TestChanceOfThousands: on 2,000 nodes init and doctor say before any spend that the answer would be chance.
-func TestChanceOfThousands(t *testing.T) {
-	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	nodes, edges := "id,wing,score\n0,w0,1\n", "source,target\n1999,0\n"
-	for i := 1; i < 2000; i++ {
-		nodes += fmt.Sprintf("%d,w%d,0\n", i, i/250)
-		edges += fmt.Sprintf("%d,%d\n", i-1, i)
-	}
-	writeGraph(t, "hall", nodes, edges)
-	flags := []string{
-		"--from", "folder:hall", "--source-property", "score", "--community-property", "wing", "--epsilon", "0.0001", "--tau", "1",
-		"--allocation", "uniform",
-	}
-	for _, c := range [][]string{{"init", "--yes"}, {"doctor"}} {
-		exit, stdout, stderr := called(t, append(c, flags...)...)
-		if exit != exitOK || !strings.Contains(stderr, "and it cannot be told from that") {
-			t.Errorf("%s: exit %d\n%s%s", c[0], exit, stdout, stderr)
-		}
-	}
-}
-
 // TestInitOfReleased: what a run released is proposed for nothing else, and what runs wrote for nothing.
 func TestInitOfReleased(t *testing.T) {
 	kit(t)
@@ -129,7 +81,7 @@ func TestInitOfReleased(t *testing.T) {
 	if exit, _, stderr := called(t, "run", "--from", "folder:hall", "--source-property", "score", "--epsilon", "8"); exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
-	if exit, _, stderr := called(t, "init", "--from", "folder:hall", "--yes"); exit != exitOK {
+	if exit, _, stderr := called(t, "init", "--from", "folder:hall"); exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
 	file, err := os.ReadFile("graphcloak.yaml")
@@ -139,21 +91,13 @@ func TestInitOfReleased(t *testing.T) {
 	}
 }
 
-// TestInitNeedsAnAnswer: without a terminal nothing is guessed about what is private.
-func TestInitNeedsAnAnswer(t *testing.T) {
+// TestInitGuessesNoSecret: nothing is guessed about what is private.
+func TestInitGuessesNoSecret(t *testing.T) {
 	kit(t)
 	town(t)
-	for _, c := range []struct {
-		args []string
-		text string
-	}{
-		{nil, "--yes takes the proposal"},
-		{[]string{"--yes"}, "numbers are in sick"},
-	} {
-		exit, _, stderr := called(t, append([]string{"init", "--from", "folder:town"}, c.args...)...)
-		if exit != exitUsage || !strings.Contains(stderr, c.text) {
-			t.Errorf("%v: exit %d, want %d with %q\n%s", c.args, exit, exitUsage, c.text, stderr)
-		}
+	exit, _, stderr := called(t, "init", "--from", "folder:town")
+	if exit != exitUsage || !strings.Contains(stderr, "numbers are in sick") {
+		t.Errorf("exit %d, want %d\n%s", exit, exitUsage, stderr)
 	}
 	if _, err := os.Stat("graphcloak.yaml"); err == nil {
 		t.Error("a file was written all the same")
@@ -175,7 +119,7 @@ func TestInitOfHostileSchema(t *testing.T) {
 		nodes += fmt.Sprintf("%d,\"a,`b\"\" 'c': #\",1%s,0\n", k, row.String())
 	}
 	writeGraph(t, "odd", nodes, "source,target,type\n0,1,$(rm -rf x)\n1,2,$(rm -rf x)\n2,3,\"- &anchor\"\n")
-	exit, stdout, stderr := called(t, "init", "--from", "folder:odd", "--source-property", "leak", "--yes", "--format",
+	exit, stdout, stderr := called(t, "init", "--from", "folder:odd", "--source-property", "leak", "--format",
 		"table", "it's.yaml")
 	if exit != exitOK {
 		t.Fatalf("exit %d\n%.2000s", exit, stderr)

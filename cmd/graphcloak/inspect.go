@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -21,7 +22,6 @@ import (
 )
 
 func newInspectCommand(app *app) *cobra.Command {
-	var leading int
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "The graph in the paper's terms: spectrum, condition, coherence, and why Δ₂ is what it is",
@@ -34,18 +34,12 @@ func newInspectCommand(app *app) *cobra.Command {
 			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if leading < 0 {
-				return fail(exitUsage, "--leading-vectors is %d, want a number ≥ 0", leading)
-			}
-			return app.inspect(cmd.Context(), leading)
+			return app.inspect(cmd.Context())
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"tau": "2"},
+	return app.withSettings(cmd, map[string]string{"tau": "2"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
 		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().IntVar(&leading, "leading-vectors", 0, "eigenvectors behind the leverage scores, a `NUMBER`; 0: ten, or all of a "+
-		"smaller graph")
-	return cmd
 }
 
 // inspection is the result: what the graph is, and what the budget makes of it.
@@ -57,7 +51,7 @@ type inspection struct {
 	Ceiling float64 `json:"ceiling"`      // of telling two neighbours apart
 }
 
-func (a *app) inspect(ctx context.Context, leading int) error {
+func (a *app) inspect(ctx context.Context) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
@@ -96,14 +90,11 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 	if len(sensors) == g.Order() {
 		sensors = nil
 	}
-	if leading == 0 {
-		leading = min(10, g.Order())
-	}
 	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance}
 	rand.Read(certify.Seed[:])
 	in, err := inspect.Inspect(ctx, sensitivity.Model{
 		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: options.Alpha,
-	}, inspect.Options{Leading: leading, Progress: a.progress, Sensitivity: certify})
+	}, inspect.Options{Progress: a.progress, Sensitivity: certify})
 	if err != nil {
 		return err
 	}
@@ -118,32 +109,32 @@ func (a *app) inspect(ctx context.Context, leading int) error {
 }
 
 func (a *app) showInspection(in inspection, g *graph.Graph) error {
-	sections := []section{
-		{title: "The graph and e^{-τL}", columns: []string{"name", "value"}, rows: slices.Values(in.facts())},
+	sections := []term.Section{
+		{Title: "The graph and e^{-τL}", Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
 		{
-			title: "Δ₂: which relationship, and why",
-			text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
+			Title: "Δ₂: which relationship, and why",
+			Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
 				in.Sensitivity.Lower, in.Sensitivity.Upper, in.Sensitivity.Edge[0], in.Sensitivity.Edge[1]),
 		},
 	}
 	for _, w := range in.Sensitivity.Why {
-		sections = append(sections, section{text: "· " + w})
+		sections = append(sections, term.Section{Text: "· " + w})
 	}
 	if len(in.Bounds) > 0 {
-		sections = append(sections, section{
-			title: "The paper's bounds", columns: []string{"statement", "value", "holds"},
-			rows: rowsOf(in.Bounds, func(b inspect.Bound) []any { return []any{b.Statement, b.Value, b.Holds} }),
+		sections = append(sections, term.Section{
+			Title: "The paper's bounds", Columns: []string{"statement", "value", "holds"},
+			Rows: term.Rows(in.Bounds, func(b inspect.Bound) []any { return []any{b.Statement, b.Value, b.Holds} }),
 		})
 	}
 	if in.Leverage != nil {
-		sections = append(sections, section{
-			title:   fmt.Sprintf("Leverage scores of the first %d eigenvectors, largest first", in.Leverage.Vectors),
-			columns: []string{"nodeId", "score"},
-			rows:    rowsOf(in.Leverage.Top, func(s inspect.LeverageScore) []any { return []any{string(s.NodeID), s.Score} }),
+		sections = append(sections, term.Section{
+			Title:   fmt.Sprintf("Leverage scores of the first %d eigenvectors, largest first", in.Leverage.Vectors),
+			Columns: []string{"nodeId", "score"},
+			Rows:    term.Rows(in.Leverage.Top, func(s inspect.LeverageScore) []any { return []any{string(s.NodeID), s.Score} }),
 		})
 	}
 	for _, n := range in.Notes {
-		sections = append(sections, section{text: "Note: " + n})
+		sections = append(sections, term.Section{Text: "Note: " + n})
 	}
 	return a.render(in, sections...)
 }

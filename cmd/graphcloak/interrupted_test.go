@@ -120,7 +120,7 @@ func again(t *testing.T, fresh bool, args ...string) (runID, notes string, err e
 	t.Helper()
 	a, s, _ := prepared(t, args...)
 	stdout, stderr := new(strings.Builder), new(strings.Builder)
-	a.stdout, a.stderr = stdout, stderr
+	a.stdout, a.console.Writer = stdout, stderr
 	err = a.run(t.Context(), s, fresh)
 	var rep struct{ RunID string }
 	if err == nil && json.Unmarshal([]byte(stdout.String()), &rep) != nil {

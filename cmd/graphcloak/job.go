@@ -10,15 +10,19 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // This file turns settings, which are checked strings and numbers, into the
@@ -259,6 +263,68 @@ func (a *app) needKey(what string) error {
 	if from.Kind == config.FromNeo4j && a.config.Projection.NodeKey == "" {
 		return fail(exitUsage, "%s needs names of the nodes that last", what).
 			hint("give --node-key PROPERTY, a property that identifies a node, with a uniqueness constraint or an index")
+	}
+	return nil
+}
+
+// maxAlternativesFile bounds a file of alternative graphs in bytes.
+const maxAlternativesFile = 16 << 20
+
+// alternativesHint says what such a file is.
+const alternativesHint = "the file has the columns scenario,source,target,weight: a row for each relationship that is other in that " +
+	"scenario; weight 0 takes it away"
+
+// readAlternatives reads a file of alternative graphs.
+func readAlternatives(path string) ([]plan.Alternative, error) {
+	data, err := disk.Read(path, maxAlternativesFile)
+	if err != nil {
+		return nil, fail(exitCode(err), "--scenario: %w", err).hint(alternativesHint)
+	}
+	list, err := plan.ParseAlternatives(data)
+	if err != nil {
+		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
+	}
+	if k := slices.IndexFunc(list, named); k >= 0 {
+		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
+			list[k].Name).hint("give the graph another name")
+	}
+	return list, nil
+}
+
+func scenarioNames() []string {
+	var names []string
+	for _, s := range simulate.Scenarios() {
+		names = append(names, s.Name)
+	}
+	return append(names, allScenarios)
+}
+
+// named reports whether a graph has the name of a scenario that evaluate knows.
+func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
+
+// allScenarios is the value of --scenario that compares them.
+const allScenarios = "all"
+
+// scopeOf returns the budget scope of the signal that the settings name.
+func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
+
+// jobDefaults are those of every command that runs jobs.
+var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
+
+// checkFiled refuses a job in the store whose author would have more than its server says:
+// what it names is read or written with the server's rights, not its author's.
+func checkFiled(job, server *config.Config) error {
+	if len(server.Server.FiledJobs) == 0 {
+		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that "+
+			"they may name")
+	}
+	for _, name := range job.Named() {
+		if !slices.Contains(server.Server.FiledJobs, name) {
+			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
+		}
+	}
+	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
+		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
 	}
 	return nil
 }

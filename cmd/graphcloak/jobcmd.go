@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -29,16 +29,13 @@ var jobGroups = append([]config.Group{
 	config.GroupServer,
 }, ownGroups...)
 
-// jobDefaults are those of every command that runs jobs.
-var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
-
 // instance names this process for people.
 func instance() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s/%d", visible(host), os.Getpid())
+	return fmt.Sprintf("%s/%d", term.Visible(host), os.Getpid())
 }
 
 // openJobs opens the store and makes an engine for its jobs.
@@ -46,7 +43,7 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	if err := a.onServer(); err != nil {
 		return nil, nil, err
 	}
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,15 +72,7 @@ func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.En
 var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "origin", "message"}
 
 func jobRow(s jobs.Summary) []any {
-	return []any{s.Name, state(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
-}
-
-// timeText is RFC 3339 in UTC, "" where there is no time.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
+	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
 }
 
 func newJobListCommand(app *app) *cobra.Command {
@@ -101,8 +90,8 @@ func newJobListCommand(app *app) *cobra.Command {
 		for i, j := range all {
 			rows[i] = j.Summary()
 		}
-		return app.render(map[string]any{"time": now, "jobs": rows}, section{columns: jobColumns, rows: rowsOf(rows, jobRow)},
-			section{text: "All times are UTC, by the store's clock, which says " + timeText(now) + "."})
+		return app.render(map[string]any{"time": now, "jobs": rows}, term.Section{Columns: jobColumns, Rows: term.Rows(rows, jobRow)},
+			term.Section{Text: "All times are UTC, by the store's clock, which says " + timeText(now) + "."})
 	})
 }
 
@@ -119,15 +108,11 @@ func findJob(ctx context.Context, e *jobs.Engine, name string) (jobs.Job, error)
 		}
 		names = append(names, j.Name)
 	}
-	return jobs.Job{}, noJob(name, suggest.Nearest(name, names))
-}
-
-func noJob(name, near string) error {
-	f := fail(exitNotFound, "there is no job %q", name).about("job", name)
-	if near != "" {
-		return f.hint("did you mean %s?", near)
+	f := fail(exitNotFound, "there is no job %q", name).about("job", name).hint("`graphcloak job list` shows them all")
+	if near := suggest.Nearest(name, names); near != "" {
+		f = f.hint("did you mean %s?", near)
 	}
-	return f.hint("`graphcloak job list` shows them all")
+	return jobs.Job{}, f
 }
 
 func newJobShowCommand(app *app) *cobra.Command {
@@ -151,10 +136,10 @@ func newJobShowCommand(app *app) *cobra.Command {
 			Settings map[string]any `json:"settings,omitempty"`
 			Ticks    []jobs.Claim   `json:"ticks"`
 		}{s, j.Definition.Settings, append([]jobs.Claim{}, ticks...)}
-		return app.render(value, section{columns: jobColumns, rows: rowsOf([]jobs.Summary{s}, jobRow)}, section{
-			title: "Ticks", columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
-			rows: rowsOf(ticks, func(c jobs.Claim) []any {
-				return []any{timeText(c.NominalTime), state(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
+		return app.render(value, term.Section{Columns: jobColumns, Rows: term.Rows([]jobs.Summary{s}, jobRow)}, term.Section{
+			Title: "Ticks", Columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
+			Rows: term.Rows(ticks, func(c jobs.Claim) []any {
+				return []any{timeText(c.NominalTime), term.State(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
 			}),
 		})
 	})
@@ -164,8 +149,8 @@ func newJobRunCommand(app *app) *cobra.Command {
 	return app.onJobs(&cobra.Command{
 		Use:   "run NAME",
 		Short: "Run a job now, or complete its unfinished run, and wait for the end",
-		Long: "run claims a tick of the job whose nominal time is now, and runs it here; a job that is paused too. An unfinished\n" +
-			"run of the job is completed instead, at no further cost. Exit codes are those of `graphcloak run`.",
+		Long: "run claims a tick of the job for now and runs it here, a paused job too. An unfinished run of the job is completed\n" +
+			"instead, at no further cost. Exit codes are those of `graphcloak run`.",
 		Example: "  graphcloak job run nightly --uri neo4j://localhost:7687 -u neo4j",
 		Args:    cobra.ExactArgs(1),
 	}, func(ctx context.Context, e *jobs.Engine, name string) error {
@@ -189,10 +174,10 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 			"jobName": c.JobName, "nominalTime": c.NominalTime, "runId": end.RunID, "status": end.Status,
 			"message": end.Message,
 		}
-		return a.render(value, section{text: end.Message}, section{
-			columns: []string{"jobName", "nominalTime", "runId", "status"},
-			rows: rowsOf([]jobs.Ending{end}, func(e jobs.Ending) []any {
-				return []any{c.JobName, timeText(c.NominalTime), e.RunID, state(e.Status)}
+		return a.render(value, term.Section{Text: end.Message}, term.Section{
+			Columns: []string{"jobName", "nominalTime", "runId", "status"},
+			Rows: term.Rows([]jobs.Ending{end}, func(e jobs.Ending) []any {
+				return []any{c.JobName, timeText(c.NominalTime), e.RunID, term.State(e.Status)}
 			}),
 		})
 	case end.Retry && end.Spent:
@@ -228,7 +213,7 @@ func newJobPauseCommand(app *app, pause bool) *cobra.Command {
 			return err
 		}
 		s := j.Summary()
-		return app.render(s, section{columns: jobColumns, rows: rowsOf([]jobs.Summary{s}, jobRow)})
+		return app.render(s, term.Section{Columns: jobColumns, Rows: term.Rows([]jobs.Summary{s}, jobRow)})
 	})
 }
 
@@ -236,8 +221,8 @@ func newJobCancelCommand(app *app) *cobra.Command {
 	return app.onJobs(&cobra.Command{
 		Use:   "cancel NAME",
 		Short: "Ask the process that runs a job to stop; what the run spent stays spent",
-		Long: "cancel asks for the end of the run that is under way. Its holder stops at its next look, within a third of the\n" +
-			"lease, takes back what the run wrote, and ends the tick as CANCELED. The schedule goes on.",
+		Long: "cancel stops the run that is under way, within a third of the lease, and takes back what it wrote. The schedule goes\n" +
+			"on.",
 		Example: "  graphcloak job cancel nightly --uri neo4j://localhost:7687 -u neo4j",
 		Args:    cobra.ExactArgs(1),
 	}, func(ctx context.Context, e *jobs.Engine, name string) error {
@@ -247,11 +232,11 @@ func newJobCancelCommand(app *app) *cobra.Command {
 				return err
 			}
 			return fail(exitNotFound, "job %q has no run under way", name).about("job",
-				name).hint("`graphcloak job show %s` tells how its last runs ended", name)
+				name).hint("`graphcloak job show %s` says how its last runs ended", name)
 		}
 		if err != nil {
 			return err
 		}
-		return app.render(tick, section{text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
+		return app.render(tick, term.Section{Text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
 	})
 }

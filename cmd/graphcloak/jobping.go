@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// monitorOf returns who is told of the runs of a job, nil where nobody is. Who may write
+// monitorOf returns the monitor that a job reports its runs to, nil where there is none. Who may write
 // to the store is not thereby allowed to have the server ask an address.
 func monitorOf(d jobs.Definition) (*ping.Monitor, error) {
 	if d.PingURL == "" {
@@ -26,21 +26,21 @@ func monitorOf(d jobs.Definition) (*ping.Monitor, error) {
 	return m, nil
 }
 
-// pingStart tells the monitor of a job that a run begins.
+// pingStart reports to the monitor of a job that a run begins.
 func (a *app) pingStart(ctx context.Context, d jobs.Definition, t jobs.Tick) {
 	a.pingJob(ctx, d, t, "start", (*ping.Monitor).Start)
 }
 
-// pingEnd tells the monitor of a job how a run ended.
+// pingEnd reports to the monitor of a job how a run ended.
 func (a *app) pingEnd(d jobs.Definition, t jobs.Tick, end jobs.Ending, _ time.Duration) {
 	a.pingJob(context.Background(), d, t, "end", func(m *ping.Monitor, ctx context.Context) error {
-		return m.End(ctx, toldExit(end))
+		return m.End(ctx, reportedExit(end))
 	})
 }
 
-// toldExit is the exit status that a monitor is told: 0 where the job goes on by itself
+// reportedExit is the exit status that a monitor gets: 0 where the job goes on by itself
 // once its budget has room, since nobody is to get up for it.
-func toldExit(end jobs.Ending) int {
+func reportedExit(end jobs.Ending) int {
 	waits := end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero()
 	if waits || end.Status == jobs.Finished {
 		return exitOK
@@ -48,15 +48,15 @@ func toldExit(end jobs.Ending) int {
 	return max(int(end.ExitCode), exitInternal)
 }
 
-// pingJob tells a monitor; what cannot be told is a warning.
-func (a *app) pingJob(ctx context.Context, d jobs.Definition, t jobs.Tick, what string, tell func(*ping.Monitor, context.Context) error) {
+// pingJob calls a monitor; a call that fails is a warning.
+func (a *app) pingJob(ctx context.Context, d jobs.Definition, t jobs.Tick, what string, call func(*ping.Monitor, context.Context) error) {
 	m, err := monitorOf(d)
 	if m == nil || err != nil {
 		return
 	}
 	ctx, stop := context.WithTimeout(ctx, tellTime)
 	defer stop()
-	if err := tell(m, ctx); err != nil {
+	if err := call(m, ctx); err != nil {
 		a.log.Warn("a monitor was not told of a run", "job", d.Name, "tick", t.NominalTime, "told", what, "error", err)
 	}
 }

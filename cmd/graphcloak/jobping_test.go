@@ -10,9 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // TestJobPings: the monitor of a job hears of the start and of the end by the exit
@@ -34,9 +31,7 @@ jobs:
   - {name: good, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/good-token"}
   - {name: costly, schedule: "@yearly", sourceProperty: source, epsilon: 9, pingUrl: "%[1]s/costly-token"}
   - {name: away, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats, pingUrl: "%[1]s/away-token"}
-  - {name: none, schedule: "@yearly", sourceProperty: source, epsilon: 0.5, mode: stats}
   - {name: address, schedule: "@yearly", sourceProperty: source, pingUrl: "ftp://host/bad-token"}
-  - {name: number, schedule: "@yearly", sourceProperty: source, pingUrl: 5}
 `, monitor.URL))
 	at := func(words ...string) []string { return append(words, "--from", "folder:"+graph, "--config", settings) }
 	t.Setenv("GRAPHCLOAK_PING_URL", monitor.URL+"/server-token") // is no job's
@@ -49,9 +44,7 @@ jobs:
 		{"good", exitOK, "", []string{"/good-token/start", "/good-token"}},
 		{"costly", exitBudget, "", []string{"/costly-token/start", "/costly-token/9"}},
 		{"away", exitOK, "not told", []string{"/away-token/start", "/away-token/start", "/away-token", "/away-token"}},
-		{"none", exitOK, "", nil},
 		{"address", exitValidation, "pingUrl: ping: the address is no URL", nil},
-		{"number", exitConflict, "pingUrl is a number", nil},
 	} {
 		code, said := obey(t, at("job", "run", c.job)...)
 		mu.Lock()
@@ -80,25 +73,5 @@ func TestFiledJobsPingNobody(t *testing.T) {
 	}
 	if d.PingURL = ""; w.Check(d) != nil {
 		t.Errorf("without: %v", w.Check(d))
-	}
-}
-
-// TestToldExit: a job that waits for a sliding cap is no alarm, and no failure is told
-// as success.
-func TestToldExit(t *testing.T) {
-	for _, c := range []struct {
-		jobs.Outcome
-		want int
-	}{
-		{jobs.Outcome{Status: jobs.Finished}, exitOK},
-		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget, RenewsAt: time.Unix(1, 0)}, exitOK},
-		{jobs.Outcome{Status: jobs.WaitingForBudget, ExitCode: exitBudget}, exitBudget},
-		{jobs.Outcome{Status: jobs.OverBudget, ExitCode: exitBudget}, exitBudget},
-		{jobs.Outcome{Status: jobs.Canceled, ExitCode: exitTerminated}, exitTerminated},
-		{jobs.Outcome{Status: jobs.Failed}, exitInternal},
-	} {
-		if got := toldExit(jobs.Ending{Outcome: c.Outcome}); got != c.want {
-			t.Errorf("%+v is told as %d, want %d", c.Outcome, got, c.want)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -61,7 +62,7 @@ func (r jobRunner) of(d jobs.Definition) (*app, error) {
 
 func (r jobRunner) with(c *config.Config) *app {
 	a := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
-	a.config, a.log = c, r.app.log
+	a.config, a.log, a.console.Log = c, r.app.log, r.app.log
 	return a
 }
 
@@ -83,7 +84,7 @@ func (r jobRunner) Check(d jobs.Definition) error {
 // what cannot be read now says nothing.
 func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]jobs.Caution {
 	found, accounts := make(map[string]jobs.Caution), make(map[string]*privacy.Account)
-	_, _, known, unread := r.s.Names(ctx)
+	known, unread := r.s.Properties(ctx)
 	for _, d := range waiting {
 		a, err := r.of(d)
 		if err != nil {
@@ -116,7 +117,7 @@ func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
 	switch {
 	case limit == nil && p.RequireCap:
 		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s",
-			visible(limitFirst(account.Scope))))
+			term.Visible(limitFirst(account.Scope))))
 	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
 		c.Status = jobs.JobStatus(jobs.OverBudget)
 		c.Err = inFull(fail(exitBudget, "a run of (%v, %v) costs more than the whole cap of scope %q, %v, so its first run will be refused",
@@ -186,7 +187,10 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return nil, err
 	}
 	job.RunID, job.Attempt, job.AskFirst = w.ReleaseID, "tick-"+w.ReleaseID, true
-	s := a.watch(r.s)
+	s, err := a.watch(r.s)
+	if err != nil {
+		return nil, err
+	}
 	if err := a.checkSignal(ctx, s, job.Signal); err != nil {
 		return nil, err
 	}
@@ -244,7 +248,11 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 		return nil, c.Mode, err
 	}
 	job.Keep = keepIn(ctx, w)
-	m, err := a.model(ctx, a.watch(r.s), job.Settings)
+	s, err := a.watch(r.s)
+	if err != nil {
+		return nil, c.Mode, err
+	}
+	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return nil, c.Mode, err
 	}
@@ -276,7 +284,7 @@ func (a *app) checkSaved(saved graphcloak.Settings) error {
 	}
 	for _, name := range saved.PublicProperties() {
 		if !slices.Contains(allowed, name) {
-			return fail(exitConflict, "what is kept of the run publishes the property %q, which its job does not name", visible(name)).
+			return fail(exitConflict, "what is kept of the run publishes the property %q, which its job does not name", term.Visible(name)).
 				hint("where the job was changed or removed since, let its next run begin again")
 		}
 	}
@@ -309,8 +317,8 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 	}
 	what := describe(err)
 	end := jobs.Ending{Outcome: jobs.Outcome{
-		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: visible(what.Message),
-	}, Hint: visible(what.Suggestion), Spent: resumed}
+		Status: jobs.Failed, RunID: w.ReleaseID, ExitCode: int64(what.ExitCode), Message: term.Visible(what.Message),
+	}, Hint: term.Visible(what.Suggestion), Spent: resumed}
 	if e, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok {
 		end.Spent = e.Spent != run.NotSpent
 	}

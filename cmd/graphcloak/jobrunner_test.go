@@ -34,7 +34,7 @@ func newTickWorld(t *testing.T) tickWorld {
 		t.Fatal(err)
 	}
 	a.config = c
-	s, err := a.openUnwatched(t.Context())
+	s, err := a.openReading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

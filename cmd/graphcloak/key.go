@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
@@ -23,17 +24,17 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create FILE",
 		Short: "Draw a master secret",
-		Long: "create writes 32 random bytes to a new file of mode 0600. Anyone who holds the file can remove the noise of every\n" +
-			"escrow release of its epoch. To rotate, create another file and use it with the next --epoch. To destroy an\n" +
-			"epoch, delete every copy of its file: its releases are private for good then, for everyone.",
+		Long: "create writes 32 random bytes to a new file of mode 0600. The file removes the noise of every escrow release of its\n" +
+			"epoch. To rotate, create another and use the next --epoch. Once every copy of a file is deleted, the releases of its\n" +
+			"epoch are private for everyone.",
 		Example: "  graphcloak key create epoch-1.key",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := sensor.CreateKeyFile(args[0]); err != nil {
 				return err
 			}
-			return app.render(map[string]any{"file": args[0], "bytes": privacy.KeySize}, section{
-				text: fmt.Sprintf("Wrote a master secret to %s. Keep a copy that only the trusted holder can read, or none.", args[0]),
+			return app.render(map[string]any{"file": args[0], "bytes": privacy.KeySize}, term.Section{
+				Text: fmt.Sprintf("Wrote a master secret to %s. Keep a copy that only the trusted holder can read, or none.", args[0]),
 			})
 		},
 	}
@@ -45,8 +46,8 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "derive PACKAGE...",
 		Short: "Make each sensor's own key from the master secret",
-		Long: "derive writes one key file of mode 0600 for each sensor package, for `graphcloak cloak --key`. A sensor's key\n" +
-			"tells nothing about another sensor's, nor about another epoch.",
+		Long: "derive writes a key file of mode 0600 for each sensor package, for `graphcloak cloak --key`. A sensor's key says\n" +
+			"nothing about another sensor's or another epoch's.",
 		Example: "  graphcloak key derive --key epoch-1.key --dir keys packages/*.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -57,8 +58,8 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return app.render(map[string]any{"files": files}, section{
-				columns: []string{"file"}, rows: rowsOf(files, func(f string) []any { return []any{f} }),
+			return app.render(map[string]any{"files": files}, term.Section{
+				Columns: []string{"file"}, Rows: term.Rows(files, func(f string) []any { return []any{f} }),
 			})
 		},
 	}
@@ -113,7 +114,7 @@ func needDrawnID(r privacy.Randomness, who string) error {
 	if r != privacy.EscrowRandomness {
 		return nil
 	}
-	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too tells which "+
+	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too shows which "+
 		"readings are equal", who).
 		hint("take --randomness system, or let `graphcloak run` and `graphcloak release` draw an id")
 }

@@ -11,8 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -216,9 +214,6 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v prints %s", c.err, stdout)
 		}
 	}
-}
-
-func TestNotFoundNamesTheResource(t *testing.T) {
 	p := describe(fmt.Errorf("read graph: %w", connector.NotFound("node label", "Persn", []string{"Person"})))
 	if p.ResourceType != "node label" || p.ResourceID != "Persn" || p.Suggestion != `did you mean "Person"?` {
 		t.Errorf("%+v", p)
@@ -320,44 +315,6 @@ func (f *faulty) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestRender(t *testing.T) {
-	rows := section{
-		title: "Scores", text: "Two nodes.",
-		columns: []string{"nodeId", "score"},
-		rows:    rowsOf([]float64{1.0 / 3, math.NaN()}, func(x float64) []any { return []any{"a,\"\x1b[2J<b>", x} }),
-	}
-	value := map[string]any{"answer": "x < y"}
-	for format, want := range map[string]string{
-		"json":   "{\n  \"schemaVersion\": 1,\n  \"answer\": \"x < y\",\n  \"warnings\": [\n    \"careful\"\n  ]\n}\n",
-		"ndjson": `{"nodeId":"a,\"\u001b[2J<b>","score":0.3333333333333333}` + "\n" + `{"nodeId":"a,\"\u001b[2J<b>","score":null}` + "\n",
-		"csv":    "nodeId,score\n\"a,\"\"[2J<b>\",0.3333333333333333\n\"a,\"\"[2J<b>\",\n",
-		"table": "Scores\nTwo nodes.\n┌───────────┬─────────┐\n│ nodeId    │   score │\n├───────────┼─────────┤\n" +
-			"│ a,\"[2J<b> │ 0.33333 │\n│ a,\"[2J<b> │         │\n└───────────┴─────────┘\n",
-	} {
-		a, stdout, _ := kit(t, "--format", format)
-		a.warn("careful")
-		if err := a.render(value, rows); err != nil {
-			t.Fatal(err)
-		}
-		if stdout.String() != want {
-			t.Errorf("%s:\n%s\nwant\n%s", format, stdout, want)
-		}
-	}
-}
-
-func TestRenderRefusesNonObjects(t *testing.T) {
-	a, stdout, _ := kit(t)
-	if err := a.render([]int{1}); err == nil || stdout.Len() > 0 {
-		t.Errorf("a list is printed as %s", stdout)
-	}
-	if err := a.render(map[string]any{"x": math.Inf(1)}); err == nil {
-		t.Error("infinity is printed")
-	}
-	if err := a.render(struct{}{}); err != nil || stdout.String() != "{\n  \"schemaVersion\": 1\n}\n" {
-		t.Errorf("an empty object is %s (%v)", stdout, err)
-	}
-}
-
 func TestStrictAfterWarnings(t *testing.T) {
 	a, _, stderr := kit(t, "--strict", "--quiet")
 	a.warn("careful")
@@ -427,28 +384,11 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-func TestDotEnv(t *testing.T) {
-	path := filepath.Join(t.TempDir(), ".env")
-	text := "\ufeff# comment\nOTHER='multi\nline' $(x)\nNEO4J_URI = bolt://h:1 # here\nexport NEO4J_USERNAME=\"me\"\r\n" +
-		"NEO4J_PASSWORD='a # b\"$HOME=c' # note\nGRAPHCLOAK_TAU=3\nNEO4J_DATABASE=\"open\nNEO4J_ADDRESS\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, shared, err := readDotEnv(path)
-	want := map[string]string{
-		"NEO4J_URI": "bolt://h:1", "NEO4J_USERNAME": "me", "NEO4J_PASSWORD": `a # b"$HOME=c`, "GRAPHCLOAK_TAU": "3",
-		"NEO4J_DATABASE": `"open`,
-	}
-	if err != nil || !maps.Equal(got, want) || shared != "" {
-		t.Errorf("%q, %q, %v, want %q", got, shared, err, want)
-	}
-}
-
 func TestLogForm(t *testing.T) {
 	a, _, stderr := kit(t, "--log-format", "json", "--log-level", "info")
 	a.progress("diffuse", 1, 2)
 	a.progress("release", 0, 0)
-	a.stopProgress()
+	a.console.Stop()
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("log: %s", stderr)
@@ -462,23 +402,5 @@ func TestLogForm(t *testing.T) {
 	}
 	if !a.log.Enabled(t.Context(), slog.LevelInfo) || a.log.Enabled(t.Context(), slog.LevelDebug) {
 		t.Error("the level is not that of --log-level")
-	}
-}
-
-// The settings accept what the mechanism accepts.
-func TestBudgetRange(t *testing.T) {
-	for _, b := range []privacy.Budget{
-		{Epsilon: privacy.MinEpsilon, Delta: privacy.MinDelta},
-		{Epsilon: privacy.MaxEpsilon, Delta: math.Nextafter(1, 0)},
-		{Epsilon: privacy.MinEpsilon / 2, Delta: 0.1},
-		{Epsilon: privacy.MaxEpsilon * 2, Delta: 0.1},
-		{Epsilon: 1, Delta: privacy.MinDelta / 10},
-		{Epsilon: 1, Delta: 1},
-	} {
-		t.Setenv("GRAPHCLOAK_EPSILON", fmt.Sprint(b.Epsilon))
-		t.Setenv("GRAPHCLOAK_DELTA", fmt.Sprint(b.Delta))
-		if _, err := config.Load(config.Layers{}); (err == nil) != (b.Validate() == nil) {
-			t.Errorf("%+v: settings say %v, the mechanism %v", b, err, b.Validate())
-		}
 	}
 }

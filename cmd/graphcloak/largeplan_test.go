@@ -3,15 +3,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
-	"github.com/graphcloak/graphcloak/study"
 )
 
 // TestLargePlanIsSimulated: a plan of a graph that is too large for its own simulation warns of its accuracy as one of a small
@@ -69,74 +65,5 @@ func TestLargeRunIsSimulated(t *testing.T) {
 	if exit != exitValidation || !strings.Contains(stderr, "from 1000 simulated runs") || !strings.Contains(stderr, "nothing was spent") ||
 		strings.Contains(stderr, "--target-accuracy") {
 		t.Errorf("exit %d: %s", exit, stderr)
-	}
-}
-
-// TestLargeRunIsNotHeldUp: a note says why nothing was simulated, and what takes the time; another error is one.
-func TestLargeRunIsNotHeldUp(t *testing.T) {
-	a, _, stderr := kit(t)
-	for _, err := range []error{study.ErrLong, fmt.Errorf("evaluation: %w", plan.ErrMemory)} {
-		stderr.Reset()
-		accuracy, err := a.orNote(nil, err, adviceTime, "`graphcloak plan` takes more time")
-		if err != nil || accuracy != nil ||
-			!strings.Contains(stderr.String(), "more than about 10s, or more memory; `graphcloak plan` takes more time") {
-			t.Errorf("%v, %v: %s", accuracy, err, stderr)
-		}
-	}
-	if _, err := a.orNote(nil, context.Canceled, adviceTime, ""); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestRangeIsForeseen: only an allocation for a range of τ that may take minutes is told of beforehand.
-func TestRangeIsForeseen(t *testing.T) {
-	for _, c := range []struct {
-		from, tau, allocation string
-		want                  bool
-	}{
-		{"generate:grid,rows=50,cols=50", "1..4", "optimal", true},
-		{"generate:grid,rows=50,cols=50", "1..4", "uniform", false},
-		{"generate:grid,rows=50,cols=50", "2", "optimal", false},
-		{"example:karate", "1..4", "optimal", false},
-	} {
-		a, _, stderr := kit(t, "--from", c.from, "--measurement-property", "source", "--tau", c.tau, "--epsilon", "4", "--delta", "1e-5",
-			"--allocation", c.allocation)
-		job, err := a.job()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := a.openStore(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := a.load(t.Context(), s, job)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a.noteRange(m, job)
-		if told := strings.Contains(stderr.String(), "at every τ from 1 to 4, which may take up to "); told != c.want {
-			t.Errorf("%+v: %s", c, stderr)
-		}
-	}
-}
-
-// TestTrialsOf: no more than are asked for, 50 up to 200,000 nodes, and 20 at least.
-func TestTrialsOf(t *testing.T) {
-	for _, c := range [][3]int{{200, 6001, 50}, {200, 200_000, 50}, {200, 300_000, 33}, {200, 1_000_000, 20}, {7, 300_000, 7}} {
-		if got := trialsOf(c[0], c[1]); got != c[2] {
-			t.Errorf("%d of %d nodes: %d trials, want %d", c[0], c[1], got, c[2])
-		}
-	}
-}
-
-// TestNodesOnAverage: thousands are written out.
-func TestNodesOnAverage(t *testing.T) {
-	for n, want := range map[float64]string{
-		1: "1 node", 18.94: "18.9 nodes", 999.6: "1000 nodes", 18_940: "18900 nodes",
-		1_234_567: "1230000 nodes",
-	} {
-		if got := nodesOnAverage(n); got != want {
-			t.Errorf("%v: %q, want %q", n, got, want)
-		}
 	}
 }

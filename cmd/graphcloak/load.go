@@ -10,9 +10,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
 
@@ -126,7 +129,7 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	if property == "" {
 		return nil
 	}
-	_, _, known, err := s.Names(ctx)
+	known, err := s.Properties(ctx)
 	if err != nil || slices.Contains(known, property) {
 		return err
 	}
@@ -140,10 +143,46 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	}
 	given := a.given()
 	given.Source, given.Measurement = "", ""
-	written, _, err := a.notPublic(ctx, s, given)
-	if err != nil {
-		return missing
-	}
-	numbers := advice.CandidatesOf(schema, given, written).Private
+	numbers := advice.PrivateCandidates(schema, given, report.WrittenNames(a.config.Write.PropertyPrefix))
 	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
+}
+
+// given is what settings say already.
+func (a *app) given() advice.Choice {
+	c := a.config
+	choice := advice.Choice{
+		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
+		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
+		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
+		Caption: c.Report.Caption,
+	}
+	if c.Privacy.Metric != "hops" {
+		choice.Length = c.Privacy.Metric
+	}
+	return choice
+}
+
+// notices passes on what a store left out.
+func (a *app) notices(s graphStore) {
+	list := s.Notices()
+	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
+		list = append(list, u.Unused()...)
+	}
+	for _, n := range list {
+		a.note("Note: %s", n)
+	}
+}
+
+// onStore gives a command about runs the store.
+func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx := cmd.Context()
+		s, err := a.openReading(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.Close(context.WithoutCancel(ctx))
+		return do(ctx, s, args)
+	}
+	return a.withSettings(cmd, nil, storeGroups...)
 }

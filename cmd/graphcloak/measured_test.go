@@ -30,21 +30,6 @@ func TestMeasuredNoise(t *testing.T) {
 	}
 }
 
-// TestPlanSaysTauRange: the range that is declared stands in the answer and in the table of -v.
-func TestPlanSaysTauRange(t *testing.T) {
-	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	const plan = "plan --from example:karate --measurement-property heat --tau 1.5..2.5 --epsilon 4 --delta 0.01 --trials 20 " +
-		"--format table -v"
-	_, stdout, _ := called(t, strings.Fields(plan)...)
-	text := strings.Join(strings.Fields(stdout), " ")
-	for _, want := range []string{"certified for any τ from 1.5 to 2.5, the answer", "│ tau │ 1.5 to 2.5; "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in:\n%s", want, stdout)
-		}
-	}
-}
-
 // TestPromiseInText: without -v too, plan and run say that ε is of each sensor alone, with the
 // ε of all together, and of which process it holds where sensors measure; the page and what is
 // not protected say it as well, also where it is made from the record.

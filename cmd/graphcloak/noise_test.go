@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,11 +16,11 @@ import (
 // decoded is what a command says in JSON.
 func decoded[T any](t *testing.T, args ...string) (v T) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := execute(t.Context(), append(args, "--format", "json"), strings.NewReader(""), &stdout, &stderr); code != 0 {
-		t.Fatalf("%q: exit %d: %s", args, code, stderr.String())
+	code, stdout, stderr := called(t, append(args, "--format", "json")...)
+	if code != 0 {
+		t.Fatalf("%q: exit %d: %s", args, code, stderr)
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &v); err != nil {
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v

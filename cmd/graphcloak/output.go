@@ -3,89 +3,40 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
+	"time"
 
-	"github.com/rivo/uniseg"
-
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/columnar"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-// schemaVersion is that of the JSON envelope; it changes when a field changes
-// its meaning or goes away.
-const schemaVersion = 1
-
-// section is a part of a result: prose, a table, or both under a title.
-type section struct {
-	title   string
-	answer  string   // what the reader came for, emphasised; in the table format only
-	text    string   // shown in the table format only
-	items   []item   // likewise
-	columns []string // camelCase; none: no table
-	rows    iter.Seq[[]any]
-	none    string   // said in place of a table without rows
-	narrow  *section // the table in fewer columns, for a screen that has no room for all
-	detail  bool     // shown under --verbose only, in the table format
-	last    bool     // shown below the answer of a report
-}
-
-// rowsOf makes rows from a slice, one by one.
-func rowsOf[T any](items []T, row func(T) []any) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for _, item := range items {
-			if !yield(row(item)) {
-				return
-			}
-		}
+// form is how a result goes to standard output, or to a file.
+func (a *app) form() term.Form {
+	f := term.Form{
+		Name: a.outputFormat(), Width: a.width, Limit: a.screen, ASCII: a.console.ASCII, Verbose: a.verbose(), Warnings: a.warnings,
+		Colour: a.coloured(a.tty.out && a.outputPath() == ""),
 	}
-}
-
-// render prints a result in the chosen format, to standard output or --output:
-//
-//	json    v, an object, with schemaVersion and warnings
-//	table   every section
-//	ndjson  the rows of the first section with columns, or v on one line
-//	csv, parquet  the same rows; without any, an error
-func (a *app) render(v any, sections ...section) error {
-	return a.toOutput(func(w io.Writer) error {
-		rows := slices.IndexFunc(sections, func(s section) bool { return s.columns != nil })
-		switch format := a.outputFormat(); {
-		case format == "table":
-			return a.printTables(w, sections)
-		case format == "json" || format == "ndjson" && rows < 0:
-			return a.printJSON(w, v, format == "json")
-		case rows < 0:
-			return fail(exitUsage, "this result has no rows for %s", format).hint("give --format json")
-		default:
-			return printRows(w, format, sections[rows])
-		}
-	})
-}
-
-// printRows prints rows in a form that has nothing besides.
-func printRows(w io.Writer, format string, s section) error {
-	switch format {
-	case "ndjson":
-		return printNDJSON(w, s)
-	case "parquet":
-		return columnar.Collect(s.columns, s.rows).WriteParquet(w)
-	default:
-		return printCSV(w, s)
+	if a.outputPath() != "" { // what goes to a file is not cut for a screen
+		f.Limit = 0
 	}
+	return f
+}
+
+// render prints a result in the chosen form, to standard output or --output.
+func (a *app) render(v any, sections ...term.Section) error {
+	err := a.toOutput(func(w io.Writer) error { return a.form().Write(w, v, sections...) })
+	if errors.Is(err, term.ErrNoRows) {
+		return fail(exitUsage, "%w", err).hint("give --format json")
+	}
+	return err
 }
 
 // outputFormat is the format asked for, else that of the file's name. A taste for
@@ -160,7 +111,7 @@ func exists(path string) error {
 }
 
 func (a *app) toOutput(write func(io.Writer) error) error {
-	a.clearProgress()
+	a.console.Clear()
 	if path := a.outputPath(); path != "" {
 		if err := a.create(path, write); err != nil {
 			return err
@@ -196,213 +147,82 @@ func removeIfExists(path string) error {
 	return nil
 }
 
-// printJSON prints an object with schemaVersion first and warnings last. A file form,
-// which has its own version, says what it is read back as, and takes no warnings in.
-func (a *app) printJSON(w io.Writer, v any, indent bool) error {
-	body, err := encode(v, false)
-	if err != nil {
-		return fmt.Errorf("encode result: %w", err)
-	}
-	inner, ok := bytes.CutPrefix(bytes.TrimSpace(body), []byte("{"))
-	if !ok {
-		return fmt.Errorf("encode result: %T is not an object", v)
-	}
-	head := fmt.Sprintf(`{"schemaVersion":%d`, schemaVersion)
-	file := bytes.HasPrefix(inner, []byte(`"schemaVersion":`))
-	switch {
-	case file:
-		head = "{"
-	case !bytes.HasPrefix(inner, []byte("}")):
-		head += ","
-	}
-	out := append([]byte(head), inner...)
-	if len(a.warnings) > 0 && !file {
-		list, err := encode(a.warnings, false)
-		if err != nil {
-			return err
-		}
-		out = fmt.Appendf(out[:len(out)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
-	}
-	if out, err = encode(json.RawMessage(out), indent); err != nil {
-		return err
-	}
-	_, err = w.Write(out)
-	return err
-}
-
-// encode is JSON that leaves <, > and & readable and nothing that steers a
-// terminal, with a line's end.
-func encode(v any, indent bool) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if indent {
-		e.SetIndent("", "  ")
-	}
-	err := e.Encode(v)
-	return escapeControl(b.Bytes()), err
-}
-
-func printNDJSON(w io.Writer, s section) error {
-	for row := range s.rows {
-		var b bytes.Buffer
-		for i, name := range s.columns {
-			key, err := encode(name, false)
-			if err != nil {
-				return err
-			}
-			value, err := encode(finite(row[i]), false)
-			if err != nil {
-				return err
-			}
-			b.WriteByte("{,"[min(i, 1)])
-			b.Write(bytes.TrimSpace(key))
-			b.WriteByte(':')
-			b.Write(bytes.TrimSpace(value))
-		}
-		b.WriteString("}\n")
-		if _, err := w.Write(b.Bytes()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// finite turns numbers that JSON does not have into null.
-func finite(v any) any {
-	if p, ok := v.(probability); ok {
-		v = float64(p)
-	}
-	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		return nil
-	}
-	return v
-}
-
-// printCSV writes rows for a spreadsheet; the exact texts are in the other formats.
-func printCSV(w io.Writer, s section) error {
-	c := csv.NewWriter(w)
-	if err := c.Write(s.columns); err != nil {
-		return err
-	}
-	record := make([]string, len(s.columns))
-	for row := range s.rows {
-		for i, v := range row {
-			record[i] = cell(v, -1)
-			if !isNumber(v) {
-				record[i] = spreadsheet(record[i])
-			}
-		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
-	}
-	c.Flush()
-	return c.Error()
-}
-
-// cell is a value as text; a float has so many digits, or all with -1.
-func cell(v any, digits int) string {
-	switch v := finite(v).(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'g', digits, 64)
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-// printTables prints every section for a reader: the details only under --verbose.
-func (a *app) printTables(w io.Writer, sections []section) error {
-	var b bytes.Buffer
-	for _, s := range sections {
-		if s.detail && !a.verbose() || s.empty() {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		a.printSection(&b, s)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-func (s section) empty() bool {
-	return s.title == "" && s.answer == "" && s.text == "" && s.columns == nil && len(s.items) == 0
-}
-
-func (a *app) printSection(b *bytes.Buffer, s section) {
-	coloured, width := a.colouredResult(), min(a.width, proseWidth)
-	prose := func(text string, p paint) {
-		for _, row := range wrapped(text, width) {
-			b.WriteString(p.on(strings.TrimSuffix(row, "\n"), coloured) + "\n")
-		}
-	}
-	prose(s.title, strong)
-	prose(s.answer, strong)
-	prose(s.text, plain)
-	writeItems(b, s.items, width, coloured)
-	switch {
-	case s.columns == nil:
-	case s.none != "" && !s.anyRow():
-		prose(s.none, plain)
-	default:
-		b.WriteString(a.table(s))
-	}
-}
-
-func (s section) anyRow() bool {
-	for range s.rows {
-		return true
-	}
-	return false
-}
-
-// item is a line of a list with a mark or a name before it, such as a check and how it
-// went. What follows stands below its text.
-type item struct {
-	mark state
-	text string
-	more string // what to do; "": nothing
-}
-
-// writeItems aligns the texts behind their marks, none of which steers the terminal.
-func writeItems(b *bytes.Buffer, items []item, width int, coloured bool) {
-	depth, names := 0, make([]string, len(items))
-	for k, it := range items {
-		names[k] = visible(string(it.mark))
-		depth = max(depth, uniseg.StringWidth(names[k])+2)
-	}
-	for j, it := range items {
-		lines := wrap(visible(it.text), max(width-depth, minColumn))
-		if it.more != "" {
-			lines = append(lines, wrap(visible(it.more), max(width-depth, minColumn))...)
-		}
-		for k, line := range lines {
-			mark := strings.Repeat(" ", depth)
-			if k == 0 {
-				mark = it.mark.paint().on(names[j], coloured) + pad("", depth-uniseg.StringWidth(names[j]), false)
-			}
-			b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
-		}
-	}
-}
-
-// colouredResult reports whether the result is painted.
-func (a *app) colouredResult() bool { return a.coloured(a.tty.out && a.outputPath() == "") }
-
 // verbose reports whether the details are wanted.
 func (a *app) verbose() bool { return a.config != nil && a.config.Terminal.Verbose }
 
-// shownDigits is the precision of numbers in tables; the other formats keep all.
-const shownDigits = 5
-
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int, int32, int64, uint64, float64, probability:
-		return true
+// fewNames shows the first of some names.
+func fewNames(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return "none"
 	}
-	return false
+	text := strings.Join(quoted(names[:min(most, len(names))]), ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// quoted are names as a flag takes them, which reads commas as separators.
+func quoted(names []string) (texts []string) {
+	for _, name := range names {
+		var b strings.Builder
+		w := csv.NewWriter(&b)
+		_ = w.Write([]string{name}) // a builder takes everything
+		w.Flush()
+		texts = append(texts, strings.TrimSuffix(b.String(), "\n"))
+	}
+	return texts
+}
+
+// quoteShell quotes a word for a POSIX shell where it needs it.
+func quoteShell(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=@%+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// settingText keeps a list on one line and an unset value empty.
+func settingText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case []string:
+		if len(v) == 0 {
+			return ""
+		}
+	}
+	return fmt.Sprint(v)
+}
+
+// timeText is RFC 3339 in UTC, "" where there is no time.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// shownRows is the number of nodes or communities in a table; the other formats
+// have all of them.
+const shownRows = 10
+
+func moreText(n int) string {
+	if n <= shownRows {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d; --format csv gives all)", shownRows, n)
+}
+
+// onePerLine puts each item on a line of its own.
+func onePerLine(items []string) string {
+	text := ""
+	for _, item := range items {
+		text += "- " + item + "\n"
+	}
+	return text
 }

@@ -5,10 +5,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
@@ -42,7 +41,7 @@ func (a *app) preparePage(ctx context.Context, s graphStore, g *graph.Graph, sig
 	if path == "" {
 		return nil
 	}
-	a.page = func(rep *report.Report) (section, error) { return a.writePage(ctx, s, path, view, rep) }
+	a.page = func(rep *report.Report) (term.Section, error) { return a.writePage(ctx, s, path, view, rep) }
 	return a.checkFile(path)
 }
 
@@ -68,91 +67,20 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 			return v, fmt.Errorf("read captions: %w", err)
 		}
 	}
-	v.Places, v.Geographic, err = nodePositions(ctx, s, g, private)
-	return v, err
-}
-
-// coordinates are the pairs of properties that hold places, the likeliest names first.
-var coordinates = []struct {
-	x, y       string
-	geographic bool
-}{
-	{"x", "y", false},
-	{"longitude", "latitude", true},
-	{"lon", "lat", true},
-	{"lng", "lat", true},
-}
-
-// nodePositions reads the coordinates of nodes from a pair of public properties, nil where
-// there is none.
-func nodePositions(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
-	for _, c := range coordinates {
-		if slices.Contains(private, c.x) || slices.Contains(private, c.y) {
-			continue
-		}
-		at, err := coordinatesOf(ctx, s, g, c.x, c.y)
-		if errors.Is(err, connector.ErrNotFound) || errors.Is(err, connector.ErrInput) {
-			continue // there is none of that name, or it holds no numbers
-		}
-		if err != nil || slices.ContainsFunc(at, func(p r2.Vec) bool { return !math.IsNaN(p.X + p.Y) }) {
-			return at, c.geographic, err
-		}
+	at, err := connector.ReadPlaces(ctx, unwatched(s), g, private)
+	if err != nil || at == nil {
+		return v, err
 	}
-	return points(ctx, s, g, private)
-}
-
-// spots are the properties that hold places as points, the likeliest names first.
-var spots = []string{"location", "position", "point", "coordinates", "place", "geo"}
-
-// points reads where nodes are from a property of points, in a store that has such.
-func points(ctx context.Context, s graphStore, g *graph.Graph, private []string) ([]r2.Vec, bool, error) {
-	spatial, ok := unwatched(s).(interface {
-		Points(ctx context.Context, g *graph.Graph, property string) (x, y []float64, geographic bool, err error)
-	})
-	if !ok {
-		return nil, false, nil
+	v.Geographic, v.Places = at.Geographic, make([]r2.Vec, len(at.X))
+	for i := range v.Places {
+		v.Places[i] = r2.Vec{X: at.X[i], Y: at.Y[i]}
 	}
-	for _, name := range spots {
-		if slices.Contains(private, name) {
-			continue
-		}
-		x, y, geographic, err := spatial.Points(ctx, g, name)
-		if errors.Is(err, connector.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		if slices.ContainsFunc(x, func(v float64) bool { return !math.IsNaN(v) }) {
-			return vectors(x, y), geographic, nil
-		}
-	}
-	return nil, false, nil
-}
-
-func vectors(x, y []float64) []r2.Vec {
-	at := make([]r2.Vec, len(x))
-	for i := range at {
-		at[i] = r2.Vec{X: x[i], Y: y[i]}
-	}
-	return at
-}
-
-func coordinatesOf(ctx context.Context, s graphStore, g *graph.Graph, x, y string) ([]r2.Vec, error) {
-	xs, err := s.Signal(ctx, g, x)
-	if err != nil {
-		return nil, err
-	}
-	ys, err := s.Signal(ctx, g, y)
-	if err != nil {
-		return nil, err
-	}
-	return vectors(xs, ys), nil
+	return v, nil
 }
 
 // writePage writes the page of a report, and says where it is. The Command of v is what stands
 // behind the settings in the command that repeats them.
-func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (section, error) {
+func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (term.Section, error) {
 	v.Report, v.Queries = rep, memberQueries(rep, a.config.Write.PropertyPrefix)
 	v.Command = repeated(a.command, configuration(a.config)) + v.Command
 	if a.command == "recover" && rep.ReleaseID != "" {
@@ -160,16 +88,16 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	}
 	var err error
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-		return section{}, err
+		return term.Section{}, err
 	}
-	v.NoCurve = "Private values alone do not tell the plan of their release, from which it is simulated."
+	v.NoCurve = "Private values alone do not hold the plan of their release, from which it is simulated."
 	if a.simulate != nil {
-		if rep.Curve, v.NoCurve, err = a.simulate(ctx); err != nil {
-			return section{}, err
+		if v.NoCurve, err = a.simulate(ctx, rep); err != nil {
+			return term.Section{}, err
 		}
 	}
 	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
-	return section{text: fmt.Sprintf("The report with its map is %s.", path)}, err
+	return term.Section{Text: fmt.Sprintf("The report with its map is %s.", path)}, err
 }
 
 // spentSoFar is what the account that pays for the data of a run has spent, nil where there is none.
@@ -177,21 +105,13 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if rep.BudgetScope == "" {
 		return nil, nil
 	}
-	paying, err := privacy.Paying(ctx, s.Ledger(), rep.BudgetScope)
-	if err != nil {
+	x, err := payingBalance(ctx, s.Ledger(), rep.BudgetScope, rep.Delta)
+	if err != nil || x.Epsilon == nil {
 		return nil, err
-	}
-	holdings, err := readHoldings(ctx, s.Ledger(), []string{paying.Scope})
-	if err != nil {
-		return nil, err
-	}
-	x := newBalance(holdings[0], rep.Delta)
-	if x.Epsilon == nil {
-		return nil, nil
 	}
 	b := &page.Budget{
 		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
-		PerSensor: holdings[0].account.Guarantee == privacy.PerSensor,
+		PerSensor: x.Guarantee == privacy.PerSensor.String(),
 	}
 	if x.CapEpsilon != nil {
 		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
@@ -233,7 +153,7 @@ func flagText(v any) string {
 	return settingText(v)
 }
 
-// repeatedRun repeats a run that a report tells of: by the settings that it holds, else by
+// repeatedRun repeats a run of a report: by the settings that it holds, else by
 // those at hand and the numbers of its record.
 func (a *app) repeatedRun(rep *report.Report) string {
 	if rep.Configuration != nil {
@@ -264,13 +184,6 @@ func memberQueries(rep *report.Report, prefix string) []page.Query {
 	}}
 }
 
-// quoteShell quotes a word for a POSIX shell where it needs it.
-func quoteShell(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+// noCurveKept is why the page of an earlier run may have no curve.
+const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
+	"costs nothing."

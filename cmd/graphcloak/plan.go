@@ -4,18 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
-	"github.com/graphcloak/graphcloak/privacy"
 )
 
 func newPlanCommand(app *app) *cobra.Command {
@@ -24,14 +18,11 @@ func newPlanCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Sensitivity, noise and expected accuracy; spends nothing",
-		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise, and simulates\n" +
-			"how often the right community would be named. Its JSON is a plan file for `graphcloak release`, or with\n" +
-			"--sensor-package-dir for sensors that add their noise themselves. Where GraphCloak diffuses, it chooses the diffusion time " +
-			"too: --tau auto.",
+		Long: "plan reads the public graph only. It certifies the sensitivity, chooses each sensor's noise and, unless --tau is\n" +
+			"given, the diffusion time, and simulates how often the right community would be named. Its JSON is a plan file for\n" +
+			"`graphcloak release`, or with --sensor-package-dir for sensors that add their noise themselves.",
 		Example: "  graphcloak plan --from example:karate --epsilon 4 --delta 0.01\n" +
-			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json\n" +
-			"  graphcloak plan --from folder:g --sensor-package-dir packages -o plan.json\n" +
-			"  graphcloak plan --from example:karate --delta 0.01 --target-accuracy 0.9 --curve curve.csv",
+			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return app.plan(cmd, packages, choice)
@@ -54,7 +45,6 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 	}
 	ctx := cmd.Context()
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
-		a.noteRange(m, job)
 		p, err := choice.plan(ctx, a, m, job)
 		if err != nil {
 			return err
@@ -93,7 +83,6 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags) (job grap
 // tellPlan shows a plan with what speaks against it. Where its accuracy was not simulated for the file, it is by few trials
 // of those that are asked for, for the reader.
 func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, trials int) error {
-	a.noteBracket(p)
 	accuracy, err := a.largeAccuracy(ctx, m, p, job.Recover, trials)
 	if err != nil {
 		return err
@@ -104,77 +93,8 @@ func (a *app) tellPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.P
 	p.Warnings = slices.Clone(a.warnings)
 	a.noteTau(p)
 	a.noteEpsilon(p)
-	a.noteUnused(p)
 	if a.outputFormat() != "table" && p.UniformReason != "" {
 		a.note("Note: %s", uniformReason(p))
 	}
 	return a.showPlan(p, accuracy)
-}
-
-// noteUnused tells of flags that were given and change nothing in this plan.
-func (a *app) noteUnused(p *graphcloak.Plan) {
-	if a.config.Origin("aim").Layer == config.LayerFlag && p.TauChoice == nil {
-		a.note("Note: --aim is what --tau auto searches for; at a τ that is given it changes nothing.")
-	}
-	if a.config.Origin("sources").Layer == config.LayerFlag || a.config.Origin("falseAlarm").Layer == config.LayerFlag {
-		a.note("Note: the simulation is of releases with one source, and of whether it is found; --sources and --false-alarm are for " +
-			"the answer of a run.")
-	}
-}
-
-// noteBracket tells of a joint sensitivity that is certified roughly only.
-func (a *app) noteBracket(p *graphcloak.Plan) {
-	b := p.Sensitivity
-	if p.Guarantee == privacy.PerSensor || b.Upper <= 2*b.Lower {
-		return
-	}
-	how := "from above only"
-	if b.Lower > 0 {
-		how = fmt.Sprintf("within a factor of %.2g only", b.Upper/b.Lower)
-	}
-	a.note("Note: the sensitivity is certified %s, and noise follows its upper end. Rounding of the products with M keeps it open: "+
-		"a smaller --tau leaves larger differences, which are certified closely.", how)
-}
-
-// maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
-// each sensor.
-const maxFile = 1 << 30
-
-// readPlan reads a plan file. Its queries are agreed to where the settings hold them.
-func (a *app) readPlan(path string, p *graphcloak.Plan) error {
-	if err := readJSON(path, "plan", p); err != nil {
-		return err
-	}
-	a.agreeQueries(&p.Model)
-	return nil
-}
-
-// readRelease reads a release file as readPlan does.
-func (a *app) readRelease(path string, r *graphcloak.Release) error {
-	if err := readJSON(path, "release", r); err != nil {
-		return err
-	}
-	a.agreeQueries(&r.Model)
-	return nil
-}
-
-// agreeQueries lets the queries of a file run that the user gives as well. The file settles what is read.
-func (a *app) agreeQueries(s *graphcloak.Settings) {
-	a.chosenByFile.Store(true)
-	s.Agree(a.config.Projection.NodeQuery, a.config.Projection.RelationshipQuery)
-}
-
-// readJSON reads a file of ours.
-func readJSON(path, what string, v any) error {
-	data, err := disk.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitNotFound, "%s: %w", what, err).hint("`graphcloak %s -o FILE` makes one", what)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if err := strictjson.Unmarshal(data, v); err != nil {
-		return fail(exitValidation, "%s %s: %w", what, path, err)
-	}
-	return nil
 }

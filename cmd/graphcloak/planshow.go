@@ -9,40 +9,42 @@ import (
 	"strconv"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is told the one that is given.
+// showPlan shows a plan. Its file holds no other accuracy than its own; a reader is shown the one that is given.
 func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if a.outputFormat() != "table" {
-		return a.render(p, section{
-			columns: []string{"nodeId", "sigma", "latticeExponent"},
-			rows: rowsOf(p.Sensors, func(s privacy.SensorNoise) []any {
+		return a.render(p, term.Section{
+			Columns: []string{"nodeId", "sigma", "latticeExponent"},
+			Rows: term.Rows(p.Sensors, func(s privacy.SensorNoise) []any {
 				return []any{string(s.ID), s.Sigma(), s.Exponent}
 			}),
 		})
 	}
-	told := *p
-	told.Accuracy = accuracy
-	p = &told
-	sections := []section{
-		{title: "Plan", columns: []string{"name", "value"}, rows: slices.Values(planFacts(p)), detail: true},
+	shown := *p
+	shown.Accuracy = accuracy
+	p = &shown
+	sections := []term.Section{
+		{Title: "Plan", Columns: []string{"name", "value"}, Rows: slices.Values(planFacts(p)), Detail: true},
 		{
-			title:   "Noise at this guarantee, the plan's first; a source hides among so many nodes",
-			columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
-			rows:    slices.Values(planChoices(p)),
+			Title:   "Noise at this guarantee, the plan's first; a source hides among so many nodes",
+			Columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
+			Rows:    slices.Values(planChoices(p)),
 		},
-		{text: uniformReason(p)},
-		{text: accuracyLimit(p)},
-		{text: worstServed(p)},
-		{text: allocationCost(p)},
+		{Text: uniformReason(p)},
+		{Text: accuracyLimit(p)},
+		{Text: worstServed(p)},
+		{Text: allocationCost(p)},
 	}
 	sections = append(sections, tauSection(p)...)
-	return a.render(p, append(sections, section{title: "Guarantee", text: p.Sentence(), detail: true}, section{answer: planAnswer(p)},
-		section{items: append(qualified(p.Promise().Qualified()),
-			item{mark: "Spent", text: "nothing: a plan reads no signal"},
-			item{mark: "Next", text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the " +
+	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true},
+		term.Section{Answer: planAnswer(p)},
+		term.Section{Items: append(qualified(p.Promise().Qualified()),
+			term.Item{Mark: "Spent", Text: "nothing: a plan reads no signal"},
+			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the " +
 				"guarantee in words"},
 		)})...)
 }
@@ -78,9 +80,9 @@ func planAnswer(p *graphcloak.Plan) string {
 
 // nodesOnAverage is a mean number of nodes.
 func nodesOnAverage(n float64) string {
-	text := strconv.FormatFloat(n, 'g', barDigits, 64)
+	text := strconv.FormatFloat(n, 'g', term.FewDigits, 64)
 	if n >= 999.5 { // as many digits count, and all are written
-		digits := math.Pow(10, math.Floor(math.Log10(n))+1-barDigits)
+		digits := math.Pow(10, math.Floor(math.Log10(n))+1-term.FewDigits)
 		text = strconv.FormatFloat(math.Round(n/digits)*digits, 'f', 0, 64)
 	}
 	if text == "1" {
@@ -105,7 +107,7 @@ func accuracyLimit(p *graphcloak.Plan) string {
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
 }
 
-// worstServed names a community whose sources are surely found less often than others.
+// worstServed names a community whose sources are found less often than others, beyond chance.
 func worstServed(p *graphcloak.Plan) string {
 	if p.Accuracy == nil {
 		return ""
@@ -119,20 +121,20 @@ func planFacts(p *graphcloak.Plan) [][]any {
 		bracket = p.Allocated.Uniform.Sensitivity
 	}
 	facts := [][]any{
-		{"nodeCount", cell(p.NodeCount, -1)},
-		{"relationshipCount", cell(p.RelationshipCount, -1)},
-		{"componentCount", cell(p.ComponentCount, -1)},
-		{"epsilon", cell(p.Epsilon, -1)},
-		{"delta", cell(p.Delta, -1)},
+		{"nodeCount", term.Cell(p.NodeCount, -1)},
+		{"relationshipCount", term.Cell(p.RelationshipCount, -1)},
+		{"componentCount", term.Cell(p.ComponentCount, -1)},
+		{"epsilon", term.Cell(p.Epsilon, -1)},
+		{"delta", term.Cell(p.Delta, -1)},
 		{"tau", planTau(p)},
-		{"sensitivity", fmt.Sprintf("%s to %s", cell(bracket.Lower, shownDigits), cell(bracket.Upper, shownDigits))},
+		{"sensitivity", fmt.Sprintf("%s to %s", term.Cell(bracket.Lower, term.Digits), term.Cell(bracket.Upper, term.Digits))},
 		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
-		{"rho", cell(p.Cost().Rho(), shownDigits)},
+		{"rho", term.Cell(p.Cost().Rho(), term.Digits)},
 		{"sigma", sigmas(p.Noise())},
 	}
 	if a := p.Allocated; a != nil {
 		facts = append(facts,
-			[]any{"uniformSigma", cell(a.Uniform.Sigma, shownDigits)},
+			[]any{"uniformSigma", term.Cell(a.Uniform.Sigma, term.Digits)},
 			[]any{"objective", a.Objective.String()})
 	}
 	return append(facts, accuracyFacts(p.Accuracy)...)
@@ -140,9 +142,9 @@ func planFacts(p *graphcloak.Plan) [][]any {
 
 // planTau is τ, or the range that the guarantee is certified for with its middle.
 func planTau(p *graphcloak.Plan) string {
-	tau := cell(p.Public.Tau, -1)
+	tau := term.Cell(p.Public.Tau, -1)
 	if u := p.Uncertainty; u.TauFrom < u.TauTo {
-		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", cell(u.TauFrom, -1), cell(u.TauTo, -1), tau)
+		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", term.Cell(u.TauFrom, -1), term.Cell(u.TauTo, -1), tau)
 	}
 	return tau
 }
@@ -153,7 +155,7 @@ func accuracyFacts(e *report.Accuracy) [][]any {
 		return nil
 	}
 	return [][]any{
-		{"trials", cell(e.Trials, -1)},
+		{"trials", term.Cell(e.Trials, -1)},
 		{"chance", decimals(e.Chance)},
 		{"meanEmd", distanceText(e.MeanEMD)},
 		{"meanElsewhere", decimals(e.Elsewhere)},
@@ -181,7 +183,7 @@ func planChoices(p *graphcloak.Plan) [][]any {
 // searchedChoice is the row of noise that the search for an allocation simulated.
 func searchedChoice(name string, sensors int, right float64, trials int) []any {
 	lower, upper := report.ScoreInterval(int(math.Round(right*float64(trials))), trials)
-	return []any{name, sensors, probability(right), fmt.Sprintf("%.2f–%.2f", lower, upper), nil, nil}
+	return []any{name, sensors, term.Probability(right), fmt.Sprintf("%.2f–%.2f", lower, upper), nil, nil}
 }
 
 func planChoice(name string, sensors int, e *report.Accuracy) []any {
@@ -189,8 +191,8 @@ func planChoice(name string, sensors int, e *report.Accuracy) []any {
 		return []any{name, sensors, "not simulated", nil, nil, nil}
 	}
 	return []any{
-		name, sensors, probability(e.Probability), fmt.Sprintf("%.2f–%.2f", e.Lower, e.Upper),
-		cell(e.CredibleSetSize, barDigits), cell(e.KnownMassSetSize, barDigits),
+		name, sensors, term.Probability(e.Probability), fmt.Sprintf("%.2f–%.2f", e.Lower, e.Upper),
+		term.Cell(e.CredibleSetSize, term.FewDigits), term.Cell(e.KnownMassSetSize, term.FewDigits),
 	}
 }
 
@@ -212,7 +214,7 @@ func allocationCost(p *graphcloak.Plan) string {
 // sigmas shows the σ of all sensors.
 func sigmas(n report.Noise) string {
 	if n.Sigma == 0 {
-		return cell(n.SigmaMin, shownDigits) + " to " + cell(n.SigmaMax, shownDigits)
+		return term.Cell(n.SigmaMin, term.Digits) + " to " + term.Cell(n.SigmaMax, term.Digits)
 	}
-	return cell(n.Sigma, shownDigits)
+	return term.Cell(n.Sigma, term.Digits)
 }

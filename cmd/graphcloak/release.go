@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -102,7 +103,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	}
 	if a.config.Write.DryRun {
 		if err := m.Check(ctx, p, job); err != nil {
-			return explain(job, a.findable(err, p.Model, job.Signal))
+			return explain(job, err)
 		}
 		if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 			return err
@@ -119,7 +120,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Release(ctx, p, job)
 	if err != nil {
-		return a.findable(a.unspent(job.RunID, explain(job, err)), p.Model, job.Signal)
+		return a.unspent(job.RunID, explain(job, err))
 	}
 	return a.finishRelease(ctx, m, r, job)
 }
@@ -207,22 +208,22 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		p.Sentence(), report.ExposedBy(p.Plan),
 	}
 	rows := [][]any{
-		{"epsilonWouldSpend", cell(p.Epsilon, -1)},
-		{"deltaWouldSpend", cell(p.Delta, -1)},
-		{"sigmaMin", cell(noise.SigmaMin, shownDigits)},
-		{"sigmaMax", cell(noise.SigmaMax, shownDigits)},
+		{"epsilonWouldSpend", term.Cell(p.Epsilon, -1)},
+		{"deltaWouldSpend", term.Cell(p.Delta, -1)},
+		{"sigmaMin", term.Cell(noise.SigmaMin, term.Digits)},
+		{"sigmaMax", term.Cell(noise.SigmaMax, term.Digits)},
 	}
 	if noise.UniformSigma > 0 {
-		rows = append(rows, []any{"uniformSigma", cell(noise.UniformSigma, shownDigits)})
+		rows = append(rows, []any{"uniformSigma", term.Cell(noise.UniformSigma, term.Digits)})
 	}
 	rows = append(rows,
-		[]any{"nodeCount", cell(p.NodeCount, -1)},
-		[]any{"sensorCount", cell(len(p.Sensors), -1)},
+		[]any{"nodeCount", term.Cell(p.NodeCount, -1)},
+		[]any{"sensorCount", term.Cell(len(p.Sensors), -1)},
 		[]any{"nodeProperties", spaceJoined(names)})
-	return a.render(result, section{
-		title: "Dry run: nothing was written or spent", columns: []string{"name", "value"},
-		rows: slices.Values(rows),
-	}, section{title: "Guarantee", text: p.Sentence()})
+	return a.render(result, term.Section{
+		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},
+		Rows: slices.Values(rows),
+	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
 }
 
 func (a *app) showRelease(r *graphcloak.Release) error {
@@ -242,9 +243,9 @@ func (a *app) showRelease(r *graphcloak.Release) error {
 	}
 	p := r.Plan()
 	return a.render(r,
-		section{text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
-		section{
-			title: "Private measurement" + moreText(len(values)), columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
-			rows: rowsOf(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
+		term.Section{Text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
+		term.Section{
+			Title: "Private measurement" + moreText(len(values)), Columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
+			Rows: term.Rows(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
 		})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -26,14 +27,12 @@ func newReportCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report RUNID|FILE.json",
 		Short: "A run as one HTML page, with its map",
-		Long: "report writes a page that people read: the answer, a map of the graph, the ranking, what was promised, what is\n" +
-			"not protected and what it cost. It needs no network, no script and no style, and costs no privacy. A run is\n" +
-			"taken from the store that it was written to, with the flags that select its graph; a file is the JSON of run,\n" +
+		Long: "report writes a page: the answer, a map, the ranking, what was promised, what is not protected and what it cost. It\n" +
+			"costs no privacy. A run is taken from its store, with the flags that select its graph; a file is the JSON of run,\n" +
 			"recover or demo, and has a map where its graph is named too. Without --report the page is RUNID.html.",
 		Example: "  graphcloak report --from folder:graphcloak-demo graphcloak-demo/result.json\n" +
 			"  graphcloak report --uri neo4j://localhost:7687 -u neo4j --node-labels Person --node-caption name " +
-			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11\n" +
-			"  graphcloak runs compare --from folder:graphcloak-demo",
+			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +52,7 @@ func newReportCommand(app *app) *cobra.Command {
 
 // reportRun writes the page of a run that a store holds.
 func (a *app) reportRun(ctx context.Context, runID string) error {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -63,31 +62,29 @@ func (a *app) reportRun(ctx context.Context, runID string) error {
 	}
 	own, err := a.finishedRun(ctx, s, runID)
 	if errors.Is(err, connector.ErrNotFound) {
-		return a.reportTold(ctx, s, runID, err, errUnwritten)
+		return a.reportKept(ctx, s, runID, err,
+			"The run wrote no values to the nodes, so there is no map: mode write does.")
 	}
 	if err != nil {
 		return err
 	}
-	rep, err := a.readBack(ctx, s, own, recorded(own))
+	rep, err := keptReport(ctx, s, runID)
+	if err != nil {
+		return err
+	}
+	err = a.readBack(ctx, s, own, rep)
 	if errors.Is(err, errReplaced) {
-		told, missing := toldReport(ctx, s, runID)
-		if missing != nil || told.NodeValues == nil {
-			return a.reportTold(ctx, s, runID, err, errReplaced)
-		}
-		rep, err = a.readBack(ctx, s, own, told)
+		return a.reportKept(ctx, s, runID, err, "There is no map: a later run wrote over the values on the nodes.")
 	}
 	if err != nil {
 		return err
-	}
-	if told, err := toldReport(ctx, s, runID); err == nil { // what no property holds
-		rep.Curve, rep.SuspectSensors, rep.SensorFaultyPrior = told.Curve, told.SuspectSensors, told.SensorFaultyPrior
 	}
 	return a.leavePage(ctx, s, rep, strings.TrimSuffix(own.RunIDColumn, "RunId"))
 }
 
-// reportTold writes the page of a run that has no values on the nodes, from the report in the
-// history; without one it returns missing, or what became of the run. The page has no map for the reason given.
-func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missing, reason error) error {
+// reportKept writes the page of a run that has no values on the nodes, from the report in the
+// history; without one it returns missing, or what became of the run. noMap says why it has no map.
+func (a *app) reportKept(ctx context.Context, s graphStore, runID string, missing error, noMap string) error {
 	r, err := s.History().GetRun(ctx, runID)
 	switch {
 	case errors.Is(err, jobs.ErrNoJob):
@@ -100,15 +97,28 @@ func (a *app) reportTold(ctx context.Context, s graphStore, runID string, missin
 		return fail(exitConflict, "run %s left no report (%s)", runID, r.Status).hint("`graphcloak runs show %s` says what became of it",
 			runID).about("run", runID)
 	}
-	rep, err := toldReport(ctx, s, runID)
+	rep, err := keptReport(ctx, s, runID)
 	if err != nil {
 		return err
 	}
-	v := page.View{Report: rep, NoMap: whyNoMap(reason)}
+	v := page.View{Report: rep, NoMap: noMap}
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return err
 	}
 	return a.leaveView(v, a.config.Write.PropertyPrefix)
+}
+
+// keptReport is the report of a run in the history, or a [jobs.ErrNoJob].
+func keptReport(ctx context.Context, s graphStore, id string) (*report.Report, error) {
+	r, err := s.History().GetRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var rep report.Report
+	if err := strictjson.Unmarshal(r.Report, &rep); err != nil {
+		return nil, fail(exitConflict, "run %s left no report that can be read: %w", id, err).about("run", id)
+	}
+	return &rep, nil
 }
 
 // reportFile writes the page of a report file. Where its graph is named too, and the
@@ -122,7 +132,7 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 		a.note("Note: no graph is named, so the page has no map; --from or --uri with the flags of the run gives one")
 		return a.leavePage(ctx, nil, rep, a.config.Write.PropertyPrefix)
 	}
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,7 +142,7 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 	} else {
 		var own connector.Run
 		if own, err = a.finishedRun(ctx, s, rep.RunID); err == nil {
-			rep, err = a.readBack(ctx, s, own, rep)
+			err = a.readBack(ctx, s, own, rep)
 		}
 	}
 	if err != nil {
@@ -140,10 +150,6 @@ func (a *app) reportFile(ctx context.Context, path string) error {
 	}
 	return a.leavePage(ctx, s, rep, a.config.Write.PropertyPrefix)
 }
-
-// noCurveKept is why the page of an earlier run may have no curve.
-const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
-	"costs nothing."
 
 // leavePage writes the page and says where it is; s is nil where no store is at hand.
 func (a *app) leavePage(ctx context.Context, s graphStore, rep *report.Report, prefix string) error {
@@ -186,8 +192,8 @@ func (a *app) leaveView(v page.View, prefix string) error {
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}
-	return a.render(map[string]any{"runId": rep.RunID, "report": path}, section{text: rep.Answer},
-		section{text: fmt.Sprintf("The report is %s.", path)})
+	return a.render(map[string]any{"runId": rep.RunID, "report": path}, term.Section{Text: rep.Answer},
+		term.Section{Text: fmt.Sprintf("The report is %s.", path)})
 }
 
 // reportJSON is the JSON of run, recover and demo.
@@ -206,10 +212,10 @@ func readReport(path string) (*report.Report, []report.Node, error) {
 	}
 	var f reportJSON
 	if err := strictjson.Unmarshal(data, &f); err != nil {
-		return nil, nil, fail(exitValidation, "%s is no report: %w", path, err).hint("give the JSON of run, recover or demo")
+		return nil, nil, fail(exitValidation, "%s is not a valid report: %w", path, err).hint("give the JSON of run, recover or demo")
 	}
-	if f.SchemaVersion != schemaVersion || f.Answer == "" {
-		return nil, nil, fail(exitValidation, "%s is no report of this version", path).hint("give the JSON of run, recover or demo")
+	if f.SchemaVersion != term.SchemaVersion || f.Answer == "" {
+		return nil, nil, fail(exitValidation, "%s is not a report of this version", path).hint("give the JSON of run, recover or demo")
 	}
 	return &f.Report, f.Rows, nil
 }
@@ -234,6 +240,3 @@ func (a *app) finishedRun(ctx context.Context, s graphStore, runID string) (conn
 	}
 	return own, nil
 }
-
-// errReplaced says that the values of a run are no longer on the nodes.
-var errReplaced = errors.New("its values are not on the nodes of this graph any more, or not on all of them")

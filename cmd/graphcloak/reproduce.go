@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/paper"
@@ -40,14 +41,9 @@ func newReproduceCommand(app *app) *cobra.Command {
 			"Exhibits: " + strings.Join(exhibitNames(), ", "),
 		Example: "  graphcloak reproduce --quick\n" +
 			"  graphcloak reproduce --only table-2 --only lemmas --out paper\n" +
-			"  graphcloak reproduce --only figure-1 --places 200 --sensors 80 --time 0.02 --trials 1000",
+			"  graphcloak reproduce --only figure-1 --trials 1000",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, name := range []string{"places", "sensors", "time", "noise"} { // 0 stands for the paper's
-				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "0" {
-					return fail(exitUsage, "--%s is 0, want a number > 0", name).hint("leave it out for the paper's")
-				}
-			}
 			return app.reproduce(cmd.Context(), r)
 		},
 	}
@@ -58,10 +54,6 @@ func newReproduceCommand(app *app) *cobra.Command {
 	f.IntVar(&r.options.Trials, "trials", 0, "simulated releases of each point, a `NUMBER`; 0: each exhibit's own")
 	f.Uint64Var(&r.options.Seed, "random-seed", 1, "seed of graphs, sources and noise, a `NUMBER`")
 	f.BoolVar(&r.options.Quick, "quick", false, "a tenth of the trials, and fewer points")
-	f.IntVar(&r.options.Line.Places, "places", 0, "places on the interval of figure-1, a `NUMBER` ≥ 2 (default: the paper's 100)")
-	f.IntVar(&r.options.Line.Sensors, "sensors", 0, "sensors on the interval of figure-1, a `NUMBER` ≥ 2 (default: the paper's 50)")
-	f.Float64Var(&r.options.Line.Time, "time", 0, "diffusion time T of figure-1, a `NUMBER` > 0 (default: the paper's 0.05)")
-	f.Float64Var(&r.options.Line.Sigma, "noise", 0, "noise σ of figure-1, a `NUMBER` > 0 (default: the paper's 0.1)")
 	return cmd
 }
 
@@ -133,19 +125,6 @@ func (r reproduction) about() string {
 	if r.options.Trials > 0 {
 		command += fmt.Sprintf(" --trials %d", r.options.Trials)
 	}
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{
-		{"places", float64(r.options.Line.Places)},
-		{"sensors", float64(r.options.Line.Sensors)},
-		{"time", r.options.Line.Time},
-		{"noise", r.options.Line.Sigma},
-	} {
-		if f.value != 0 {
-			command += fmt.Sprintf(" --%s %v", f.name, f.value)
-		}
-	}
 	return fmt.Sprintf("Made by “%s”, %s.", command, readBuild().Version)
 }
 
@@ -194,11 +173,11 @@ func (a *app) showReproduction(r reproduction, all []*paper.Result) error {
 		}
 		return "no"
 	}
-	sections := []section{{text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)}}
+	sections := []term.Section{{Text: fmt.Sprintf("%s shows the figures and tables; %s also holds them as CSV, PNG and SVG.", page, r.dir)}}
 	if len(rows) > 0 {
-		sections = slices.Insert(sections, 0, section{
-			title: "What the paper says, and what was found", columns: []string{"exhibit", "statement", "as printed", "found"},
-			rows: rowsOf(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
+		sections = slices.Insert(sections, 0, term.Section{
+			Title: "What the paper says, and what was found", Columns: []string{"exhibit", "statement", "as printed", "found"},
+			Rows: term.Rows(rows, func(c claimRow) []any { return []any{c.Exhibit, c.Statement, word(c), c.Found} }),
 		})
 	}
 	return a.render(

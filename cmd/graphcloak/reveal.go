@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
@@ -21,9 +21,9 @@ func newRevealCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reveal",
 		Short: "With the master secret: remove the noise of an escrow release, on record",
-		Long: "reveal computes the noise again, takes it off, and checks every value against its nonce. The result is the\n" +
-			"readings, clipped and rounded to their lattice, exactly. A wrong key or a changed value is refused and nothing\n" +
-			"is printed. An entry in the ledger of the store records the reveal before anything is shown.",
+		Long: "reveal takes the noise off and checks every value against its nonce: the result is the readings, clipped and rounded\n" +
+			"to their lattice. A wrong key or a changed value is refused. The ledger of the store records the reveal before\n" +
+			"anything is shown.",
 		Example: "  graphcloak reveal --from folder:mygraph --release release.json --key epoch-1.key\n" +
 			"  graphcloak reveal --uri neo4j://localhost:7687 -u neo4j --release release.json --key epoch-1.key --format csv",
 		GroupID: groupPipeline,
@@ -34,7 +34,7 @@ func newRevealCommand(app *app) *cobra.Command {
 			return app.reveal(cmd.Context(), path, key)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, storeGroups...)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`")
 	cmd.Flags().StringVar(&key, "key", "", "`FILE` with the master secret of the release's epoch")
 	return cmd
@@ -107,11 +107,11 @@ func (a *app) showReveal(r *graphcloak.Release, y []float64, record privacy.Entr
 	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
 	a.secret = true
 	return a.render(result,
-		section{text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope "+
+		term.Section{Text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope "+
 			"%q records it.",
 			r.ID(), record.Seq, record.Scope)},
-		section{
-			title: "Readings" + moreText(len(rows)), columns: []string{"nodeId", "reading"},
-			rows: rowsOf(shown, func(v row) []any { return []any{string(v.NodeID), v.Reading} }),
+		term.Section{
+			Title: "Readings" + moreText(len(rows)), Columns: []string{"nodeId", "reading"},
+			Rows: term.Rows(shown, func(v row) []any { return []any{string(v.NodeID), v.Reading} }),
 		})
 }

@@ -1,48 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command graphcloak hides exactly where something started on a graph and still
-// tells roughly where.
+// shows roughly where.
 //
-// A command is one file with one constructor, listed in commands.go:
-//
-//	func newPlanCommand(app *app) *cobra.Command {
-//		cmd := &cobra.Command{
-//			Use:     "plan",
-//			Short:   "Sensitivity, noise and expected accuracy; spends nothing",
-//			Example: "  graphcloak plan --from example:karate --epsilon 4",
-//			GroupID: groupPipeline,
-//			RunE: func(cmd *cobra.Command, args []string) error {
-//				job, err := app.job()
-//				if err != nil {
-//					return err
-//				}
-//				return app.onModel(cmd.Context(), job, func(m *graphcloak.Model) error {
-//					plan, err := m.Plan(cmd.Context(), job.Plan)
-//					if err != nil {
-//						return err
-//					}
-//					return app.render(plan, section{title: "Plan", columns: …, rows: rowsOf(…)})
-//				})
-//			},
-//		}
-//		return app.withSettings(cmd, map[string]string{"epsilon": "4"}, config.GroupSource, config.GroupPrivacy)
-//	}
-//
-// What the kit gives:
-//
-//   - [app.withSettings] adds the flags of whole groups, with defaults of the
-//     command's own, and has app.config ready when RunE starts. A command that
-//     calls [app.render] takes [config.GroupOutput]. The context carries
-//     --timeout and ends at Ctrl-C.
-//   - [app.render] prints a value as JSON and its sections as table, ndjson,
-//     csv or parquet, to standard output or --output.
-//   - [app.create] writes any other file: whole or not at all, never over an
-//     existing one without --force.
-//   - [app.progress] is a progress callback; [app.warn] a warning that --strict
-//     turns into exit 12; app.log a structured log.
-//   - [app.credentials] finds user and password wherever they are.
-//   - An error that leaves RunE becomes an exit code by exit.go. Package sentinels
-//     are mapped there; [fail] makes an error with an exit code and a hint.
+// A command is one file with one constructor, listed in commands.go. [app.withSettings] adds the flags of whole groups of
+// settings, and has app.config ready when RunE starts; [app.render] prints the result in the form that was asked for;
+// [app.create] writes any other file, whole or not at all; [fail] makes an error with an exit code and a hint, and
+// sentinels.go has those of packages.
 package main
 
 import (
@@ -64,34 +28,11 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Groups of commands in the help of the root.
-const (
-	groupPipeline = "pipeline"
-	groupManage   = "manage"
-)
-
-const docsURL = "https://github.com/graphcloak/graphcloak/tree/main/docs"
-
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
-// the grace ends with the process, which stores and ledger survive like a crash.
-const grace = 700 * time.Millisecond
-
 // run is the whole command: it returns the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := newApp(args, stdin, stdout, stderr)
 	return app.execute(ctx, newRootCommand(app))
 }
-
-// setGrace gives a command more than [grace], which it needs to hand on what it does.
-func (a *app) setGrace(more time.Duration) {
-	a.settling.Lock()
-	defer a.settling.Unlock()
-	a.moreGrace = more + settleGrace
-}
-
-// settleGrace is what a command has to tell the store how its runs ended.
-const settleGrace = 5 * time.Second
 
 func (a *app) grace() time.Duration {
 	a.settling.Lock()
@@ -133,7 +74,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
-	a.stopProgress()
+	a.console.Stop()
 	a.cancel()
 	return a.tell(ctx, a.finish(ctx, err), err)
 }
@@ -141,8 +82,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 func newRootCommand(app *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "graphcloak",
-		Short: "Hide exactly where something started on a graph, and still tell roughly where",
-		Long: "GraphCloak hides exactly where something started on a graph and still tells roughly where.\n" +
+		Short: "Hide exactly where something started on a graph, and still show roughly where",
+		Long: "GraphCloak hides exactly where something started on a graph and still shows roughly where.\n" +
 			"It diffuses sources over a graph, adds each sensor's own noise for (ε, δ)-differential privacy,\n" +
 			"and recovers the likely source community. Graphs come from Neo4j, CSV folders or shipped examples.",
 		Example: "  graphcloak demo\n  graphcloak run --uri neo4j://localhost:7687 --username neo4j --source-property risk " +
@@ -178,47 +119,6 @@ func newRootCommand(app *app) *cobra.Command {
 	return root
 }
 
-// newGroup makes a command that only holds others, such as `graph import`.
-func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     name,
-		Short:   short,
-		GroupID: groupManage,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(children...)
-	return cmd
-}
-
-// withSettings gives a command the flags of some groups. The defaults, by key,
-// are the command's own.
-func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, groups ...config.Group) *cobra.Command {
-	cmd.Flags().SortFlags = false
-	config.AddFlags(cmd.Flags(), defaults, groups...)
-	a.defaults[cmd] = defaults
-	completeValues(cmd, groups)
-	return cmd
-}
-
-// unknownCommand refuses words that are no subcommand, with the likely one.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fail(exitUsage, "unknown command %q for %q", args[0], cmd.CommandPath())
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	if near := suggest.Nearest(args[0], names); near != "" {
-		return err.hint("did you mean `%s %s`?", cmd.CommandPath(), near)
-	}
-	return err.hint("`%s --help` lists the commands", cmd.CommandPath())
-}
-
 // wrapArgs makes usage errors of what cobra finds wrong with arguments. Anyone who asks for
 // help need not give them.
 func (a *app) wrapArgs(cmd *cobra.Command) {
@@ -237,12 +137,8 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		if err == nil || exitCode(err) == exitUsage {
 			return err
 		}
-		if cmd.HasParent() && cmd.Parent().Name() == "budget" {
-			return fail(exitUsage, "`%s` takes no word beside its flags",
-				cmd.CommandPath()).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
-		}
 		// cobra takes the word for a command
-		if !cmd.HasSubCommands() && cobra.NoArgs(cmd, args) != nil && cobra.NoArgs(cmd, args).Error() == err.Error() {
+		if none := cobra.NoArgs(cmd, args); !cmd.HasSubCommands() && none != nil && none.Error() == err.Error() {
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
 		}
 		if _, words, ok := strings.Cut(cmd.Use, " "); ok {
@@ -270,18 +166,8 @@ func (a *app) oneDash(cmd *cobra.Command) error {
 	return nil
 }
 
-// whoTakes lists the commands of a group that have a flag.
-func whoTakes(group *cobra.Command, flag string) (names []string) {
-	for _, c := range group.Commands() {
-		if c.IsAvailableCommand() && c.Flags().Lookup(flag) != nil {
-			names = append(names, "`"+c.CommandPath()+"`")
-		}
-	}
-	return names
-}
-
 // flagError explains a flag that the command does not have. Flags are read before
-// words: where a word is no command either, that is the mistake.
+// words: where a word is not a command either, that is the mistake.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	depth := strings.Count(cmd.CommandPath(), " ")
 	if cmd.HasSubCommands() && len(a.args) > depth && !strings.HasPrefix(a.args[depth], "-") {
@@ -299,9 +185,6 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if f := cmd.Flags().Lookup(name); f != nil { // it is there, without its value
 		value, _ := pflag.UnquoteUsage(f)
 		return failure.hint("give its value: --%s %s", name, value)
-	}
-	if below := whoTakes(cmd, name); len(below) > 0 {
-		return failure.hint("it is for %s", strings.Join(below, ", "))
 	}
 	for _, s := range config.Settings() {
 		if s.Flag == name {

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
-	"github.com/graphcloak/graphcloak/study"
 )
 
 func newRunCommand(app *app) *cobra.Command {
@@ -134,7 +134,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.simulate = a.curveOf(m, p.Plan, job.Recover)
-		a.noteBracket(p)
 		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
@@ -144,10 +143,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
 		return err
 	}
-	if least, most, err := study.RunTime(m.Model, job); err == nil { // without it less is told
-		a.expectTime(least, most)
-	}
-	a.noteRange(m, job)
 	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
@@ -191,7 +186,7 @@ func (a *app) paidFor(runID string, err error) error {
 
 // conclude prints the report of a run and forgets what was staged for it. An
 // error before the release is the error; one after it leaves the run held.
-func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, rep *report.Report, err error, extra ...section) error {
+func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, rep *report.Report, err error, extra ...term.Section) error {
 	if err != nil {
 		return err
 	}
@@ -207,11 +202,11 @@ func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, re
 		extra = append(extra, written)
 	}
 	for _, q := range memberQueries(rep, job.Write.Prefix) {
-		extra = append(extra, section{title: q.What, text: q.Text})
+		extra = append(extra, term.Section{Title: q.What, Text: q.Text})
 	}
 	if a.outputFormat() == "table" {
 		sums := a.summary(ctx, s, rep)
-		sums.last = true
+		sums.Last = true
 		extra = append(extra, sums)
 	}
 	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
@@ -251,17 +246,6 @@ func (a *app) certified(b report.BPDN) error {
 		a.warn("%s", what)
 	}
 	return nil
-}
-
-// notices passes on what a store left out.
-func (a *app) notices(s graphStore) {
-	list := s.Notices()
-	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
-		list = append(list, u.Unused()...)
-	}
-	for _, n := range list {
-		a.note("Note: %s", n)
-	}
 }
 
 // undo gives a run up and removes what it wrote.
@@ -304,8 +288,8 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	if err := a.forget(); err != nil {
 		return err
 	}
-	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, section{
-		text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID,
+	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, term.Section{
+		Text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID,
 			report.Count(nodes, "node")),
 	})
 }

@@ -13,30 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func newRunsCommand(app *app) *cobra.Command {
 	return newGroup("runs", "The history of runs: list, show, compare and prune it",
 		newRunsListCommand(app), newRunsShowCommand(app), newRunsCompareCommand(app), newRunsPruneCommand(app))
-}
-
-// onStore gives a command about runs the store.
-func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, word string) error) *cobra.Command {
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx := cmd.Context()
-		s, err := a.openUnwatched(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return do(ctx, s, append(args, "")[0])
-	}
-	return a.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution)
 }
 
 var runColumns = []string{
@@ -46,7 +33,7 @@ var runColumns = []string{
 
 func runRow(r jobs.Run) []any {
 	return []any{
-		timeText(r.StartedAt), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
+		timeText(r.StartedAt), r.RunID, r.JobName, term.State(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
 		r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors,
 	}
 }
@@ -59,94 +46,80 @@ func likelihood(verdict string, p float64) any {
 	return p
 }
 
-// listed are the runs as a table: for people in short, without columns that go without saying,
-// and with what there is to say of single runs below.
-func (a *app) listed(runs []jobs.Run, q jobs.RunQuery) []section {
+// listed are the runs as a table: for people in short, with what there is to say of single runs below.
+func (a *app) listed(runs []jobs.Run, none string) []term.Section {
 	if a.outputFormat() != "table" {
-		return []section{{columns: runColumns, rows: rowsOf(runs, runRow)}}
+		return []term.Section{term.Table(runColumns, runs, runRow)}
 	}
-	none := "There was no run yet."
-	if q.Status != "" || q.JobName != "" || !q.Since.IsZero() {
-		none = "No run is like that: leave out --status, --job and --since for all."
-	}
-	table := section{
-		none:    none,
-		columns: []string{"started (UTC)", "runId", "jobName", "status", "mode", "community", "prob.", "verdict", "faulty", "ε"},
-		rows: rowsOf(runs, func(r jobs.Run) []any {
-			prob, epsilon := answered(r)
-			return []any{
-				r.StartedAt.UTC().Format("2006-01-02 15:04"), r.RunID, r.JobName, state(r.Status), r.Mode, r.Answer, prob,
-				r.Verdict + warnedSign(r), r.FaultySensors, epsilon,
-			}
-		}),
-	}.without(map[int]string{2: "", 3: string(jobs.Finished), 4: "write", 8: "0"})
-	short := section{
-		text:    "A runId is shortened here; commands take it as it stands.",
-		columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
-		rows: rowsOf(runs, func(r jobs.Run) []any {
-			prob, epsilon := answered(r)
+	table := term.Section{
+		None:    none,
+		Columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
+		Rows: term.Rows(runs, func(r jobs.Run) []any {
+			var prob, epsilon any
 			community := r.Answer
 			if r.Verdict == report.NoSource {
 				community = ""
+			} else if community != "" && r.Verdict != report.Misfit {
+				prob = report.Percent(r.Probability)
+			}
+			if r.EpsilonSpent > 0 {
+				epsilon = r.EpsilonSpent
 			}
 			return []any{
 				r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r),
 				r.FaultySensors, epsilon,
 			}
 		}),
-	}.without(map[int]string{2: "", 3: "write", 7: "0"})
-	table.narrow = &short
-	notes := doubts(runs)
-	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return warnedSign(r) != "" }) {
-		notes = strings.TrimLeft(notes+"\n*: there were warnings before it spent; `graphcloak runs show RUNID` has them.", "\n")
+	}.Without(map[int]string{2: "", 3: "write", 7: "0"})
+	var notes []string
+	if len(runs) > 0 {
+		notes = append(notes, "Times are UTC. A runId is shortened here; commands take it as it stands.")
 	}
-	return []section{table, {text: notes}, {items: remarks(runs)}}
-}
-
-// answered are the probability of a run's answer and what it spent, nil where there is none.
-func answered(r jobs.Run) (prob, epsilon any) {
-	if _, ok := likelihood(r.Verdict, r.Probability).(float64); ok && r.Answer != "" {
-		prob = report.Percent(r.Probability)
+	if notes = append(notes, doubts(runs)...); slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Warnings() != "" }) {
+		notes = append(notes, "*: there were warnings before it spent; `graphcloak runs show RUNID` has them.")
 	}
-	if r.EpsilonSpent > 0 {
-		epsilon = r.EpsilonSpent
-	}
-	return prob, epsilon
+	return []term.Section{table, {Text: strings.Join(notes, "\n")}, {Items: remarks(runs)}}
 }
 
 // outcome is the verdict of a run that has one, else how it ended, in few letters.
 func outcome(r jobs.Run) any {
+	sign := ""
+	if r.Warnings() != "" {
+		sign = "*"
+	}
 	switch {
 	case r.Status == jobs.WaitingForBudget:
-		return waits
+		return term.Waits
 	case r.Status == jobs.OverBudget:
-		return overBudget
+		return term.OverBudget
 	case r.Status != jobs.Finished || r.Verdict == "":
-		return state(r.Status)
+		return term.State(r.Status)
 	case r.Verdict == report.NoSource:
-		return "no source" + warnedSign(r)
+		return "no source" + sign
 	}
-	return r.Verdict + warnedSign(r)
+	return r.Verdict + sign
 }
 
-// remarks are what there is to say of single runs, the same of several once.
-func remarks(runs []jobs.Run) (list []item) {
+// remarks are what there is to say of single runs, the same of several once. The answer of a finished run stands in its row.
+func remarks(runs []jobs.Run) (list []term.Item) {
 	more := map[string]int{}
 	for _, r := range runs {
 		text := r.Message
-		if r.Status == jobs.Finished {
-			text = briefMessage(r)
+		if end, _ := r.Told(); r.Status == jobs.Finished {
+			if text = end; r.JobName != "" {
+				continue
+			}
 		}
 		if text == "" {
 			continue
 		}
 		if more[text]++; more[text] == 1 {
-			list = append(list, item{mark: state(shortID(r.RunID, runs)), text: text})
+			list = append(list, term.Item{Mark: term.State(shortID(r.RunID, runs)), Text: text})
 		}
 	}
 	for k, i := range list {
-		if n := more[i.text] - 1; n > 0 {
-			list[k].text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
+		if n := more[i.Text] - 1; n > 0 {
+			list[k].Text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
 		}
 	}
 	return list
@@ -178,27 +151,10 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 	return ids
 }
 
-// briefMessage is that of a finished run in a list, which has the answer beside it.
-func briefMessage(r jobs.Run) string {
-	if end, _ := r.Told(); r.JobName == "" {
-		return end
-	}
-	return ""
-}
-
-// warnedSign marks a run that was warned of.
-func warnedSign(r jobs.Run) string {
-	if r.Warnings() != "" {
-		return "*"
-	}
-	return ""
-}
-
 // doubts says what the verdicts in a list mean.
-func doubts(runs []jobs.Run) string {
-	var lines []string
+func doubts(runs []jobs.Run) (lines []string) {
 	for _, v := range []struct{ verdict, means string }{
-		{report.Misfit, "the measurements do not fit the model, and the community is no answer"},
+		{report.Misfit, "the measurements do not fit the model, and the community is not an answer"},
 		{report.Perhaps, "the community stands out, and the source is more likely in another"},
 		{report.Undecided, "no community stands out; the one here is only the likeliest"},
 	} {
@@ -209,7 +165,7 @@ func doubts(runs []jobs.Run) string {
 	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.FaultySensors > 0 }) {
 		lines = append(lines, "faulty: as many sensors are more likely faulty than sound.")
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 func newRunsListCommand(app *app) *cobra.Command {
@@ -217,14 +173,13 @@ func newRunsListCommand(app *app) *cobra.Command {
 	cmd := app.onStore(&cobra.Command{
 		Use:   "list",
 		Short: "Every run, the latest first, with its answer and its cost",
-		Long: "list tells of every run on a store: those of jobs and of the command, in every mode, also those that were refused\n" +
-			"once they had begun, and those that were paid for and interrupted, with what to do. Times are UTC, by the store's\n" +
-			"clock.",
+		Long: "list has every run on a store: of jobs and of the command, in every mode, finished, refused or interrupted, with\n" +
+			"what to do. Times are UTC, by the store's clock.",
 		Example: "  graphcloak runs list --from folder:mygraph --format table\n" +
 			"  graphcloak runs list --uri neo4j://localhost:7687 -u neo4j --job nightly --since 30d --status FINISHED",
 		Args: cobra.NoArgs,
-	}, func(ctx context.Context, s graphStore, _ string) error {
-		err := app.checkRunQuery(&q, status)
+	}, func(ctx context.Context, s graphStore, _ []string) error {
+		err := checkRunQuery(&q, status)
 		if err != nil {
 			return err
 		}
@@ -235,10 +190,11 @@ func newRunsListCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if runs == nil {
-			runs = []jobs.Run{}
+		none := "There was no run yet."
+		if q.Status != "" || q.JobName != "" || !q.Since.IsZero() {
+			none = "No run is like that: leave out --status, --job and --since for all."
 		}
-		return app.render(map[string]any{"runs": runs}, app.listed(runs, q)...)
+		return app.render(map[string]any{"runs": append([]jobs.Run{}, runs...)}, app.listed(runs, none)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, "+
@@ -250,25 +206,15 @@ func newRunsListCommand(app *app) *cobra.Command {
 }
 
 // checkRunQuery refuses what no run can match.
-func (a *app) checkRunQuery(q *jobs.RunQuery, status string) error {
+func checkRunQuery(q *jobs.RunQuery, status string) error {
 	q.Status = jobs.Status(strings.ToUpper(status))
 	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
-		return fail(exitUsage, "--status %q is no status of a run", status).hint("give one of %s",
-			strings.Join(words(jobs.Statuses()), ", "))
+		return fail(exitUsage, "--status %q is not a valid status of a run", status).hint("give one of %v", jobs.Statuses())
 	}
 	if q.Limit < 0 {
 		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")
 	}
 	return nil
-}
-
-// words are the names of statuses.
-func words(list []jobs.Status) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
 }
 
 // ago reads a span of time before now, by the store's clock, or a time; "" is the zero time.
@@ -291,12 +237,12 @@ func newRunsShowCommand(app *app) *cobra.Command {
 	return app.onStore(&cobra.Command{
 		Use:   "show RUNID",
 		Short: "A run with its report",
-		Long: "show prints what the history tells of a run, with the report that it left. It reads no node of the graph;\n" +
-			"`graphcloak report RUNID` makes a page of it. Here as there the beginning of an id is enough where it names one run.",
+		Long: "show prints what the history has of a run, with its report; `graphcloak report RUNID` makes a page of it. The\n" +
+			"beginning of an id is enough where it names one run.",
 		Example: "  graphcloak runs show 0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11 --uri neo4j://localhost:7687 -u neo4j",
 		Args:    cobra.ExactArgs(1),
-	}, func(ctx context.Context, s graphStore, id string) error {
-		r, err := findRun(ctx, s, id)
+	}, func(ctx context.Context, s graphStore, words []string) error {
+		r, err := findRun(ctx, s, words[0])
 		if err != nil {
 			return err
 		}
@@ -307,8 +253,8 @@ func newRunsShowCommand(app *app) *cobra.Command {
 		return app.render(struct {
 			jobs.Run
 			Report json.RawMessage `json:"report,omitempty"`
-		}{r, left}, section{columns: runColumns, rows: rowsOf([]jobs.Run{r}, runRow)}, section{text: doubts([]jobs.Run{r})},
-			section{text: answerOf(r)})
+		}{r, left}, term.Table(runColumns, []jobs.Run{r}, runRow), term.Section{Text: strings.Join(doubts([]jobs.Run{r}), "\n")},
+			term.Section{Text: answerOf(r)})
 	})
 }
 
@@ -318,7 +264,7 @@ func answerOf(r jobs.Run) string {
 	if json.Unmarshal(r.Report, &left) != nil {
 		return ""
 	}
-	return visible(left.Answer)
+	return term.Visible(left.Answer)
 }
 
 // Lengths of a run's id: the least part of it that is taken for it, and that of a UUID.
@@ -361,41 +307,103 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	if id, err = idBegunBy(id, all); err != nil {
 		return jobs.Run{}, err
 	}
-	r, err := s.History().GetRun(ctx, id)
-	if err == nil {
-		one := []jobs.Run{r}
-		err = sayHowToGoOn(ctx, s, one)
-		return one[0], err
-	}
-	if !errors.Is(err, jobs.ErrNoJob) {
-		return r, err
-	}
-	var ids []string
-	for _, r := range all {
-		if r.RunID == id { // of the ledger alone
-			return r, nil
+	k := slices.IndexFunc(all, func(r jobs.Run) bool { return r.RunID == id })
+	if k < 0 {
+		f := fail(exitNotFound, "there is no run %q", id).about("run", id).hint("`graphcloak runs list` shows them all")
+		if near := suggest.Nearest(id, begunBy("", all)); near != "" {
+			f = f.hint("did you mean %s?", near)
 		}
-		ids = append(ids, r.RunID)
+		return jobs.Run{}, f
 	}
-	f := fail(exitNotFound, "there is no run %q", id).about("run", id)
-	if near := suggest.Nearest(id, ids); near != "" {
-		return r, f.hint("did you mean %s?", near)
+	kept, err := s.History().GetRun(ctx, id)
+	if errors.Is(err, jobs.ErrNoJob) { // it is of the ledger alone
+		return all[k], nil
 	}
-	return r, f.hint("`graphcloak runs list` shows them all")
+	all[k].Report = kept.Report
+	return all[k], err
+}
+
+func newRunsCompareCommand(app *app) *cobra.Command {
+	return app.onStore(&cobra.Command{
+		Use:   "compare [RUNID...]",
+		Short: "What changed from run to run, and what all releases cost together",
+		Long: "compare sets the runs that are named, or all with an answer, beside each other in the order of their start, and\n" +
+			"says what changed and what all releases of the same data cost together.",
+		Example: "  graphcloak runs compare --from folder:graphcloak-demo",
+		Args:    cobra.ArbitraryArgs,
+	}, func(ctx context.Context, s graphStore, ids []string) error {
+		runs, err := allRuns(ctx, s, jobs.RunQuery{Status: jobs.Finished})
+		if len(ids) > 0 {
+			runs = nil
+			for _, id := range ids {
+				r, err := findRun(ctx, s, id)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, r)
+			}
+		}
+		runs = slices.DeleteFunc(runs, func(r jobs.Run) bool { return r.Answer == "" })
+		if err != nil {
+			return err
+		}
+		if len(runs) == 0 {
+			return fail(exitNotFound, "%s holds no finished run that recovered", s.Name()).hint("`graphcloak run` makes one")
+		}
+		slices.SortStableFunc(runs, func(x, y jobs.Run) int { return x.StartedAt.Compare(y.StartedAt) })
+		var scopes []string
+		for _, r := range runs {
+			if r.BudgetScope != "" && !slices.Contains(scopes, r.BudgetScope) {
+				scopes = append(scopes, r.BudgetScope)
+			}
+		}
+		budgets, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
+		if err != nil {
+			return err
+		}
+		changed, together := changes(runs), ""
+		for _, b := range budgets {
+			if b.Epsilon != nil {
+				together += fmt.Sprintf("%s of %s together: ε = %.4g at δ = %v.\n", report.Count(b.Releases, "release"), b.Scope,
+					*b.Epsilon, b.Delta)
+			}
+		}
+		return app.render(map[string]any{"runs": runs, "changes": changed, "budgets": budgets},
+			append(app.listed(runs, ""), term.Section{Title: "Changes", Text: onePerLine(changed)}, term.Section{Text: together})...)
+	})
+}
+
+// changes says what changed from run to run.
+func changes(runs []jobs.Run) []string {
+	list := []string{}
+	words := func(r jobs.Run) string {
+		if r.Verdict == report.NoSource {
+			return r.Verdict
+		}
+		return fmt.Sprintf("%s (%s, %s)", r.Answer, report.Percent(r.Probability), r.Verdict)
+	}
+	for k := 1; k < len(runs); k++ {
+		if x, y := runs[k-1], runs[k]; x.Answer != y.Answer || x.Verdict != y.Verdict {
+			list = append(list, fmt.Sprintf("%s: from %s to %s", timeText(y.StartedAt), words(x), words(y)))
+		}
+	}
+	if len(list) == 0 {
+		return []string{"The likeliest community is the same in every run."}
+	}
+	return list
 }
 
 func newRunsPruneCommand(app *app) *cobra.Command {
-	older, dry := "", false
+	older := ""
 	cmd := app.onStore(&cobra.Command{
 		Use:   "prune --older-than SPAN",
 		Short: "Remove old runs from the history, never from the ledger",
-		Long: "prune removes runs that have ended and started before a time: what the history tells of them, their reports, the\n" +
-			"records of their ticks, and their values on nodes, where those are still there. Runs that are not complete stay,\n" +
-			"and so does the newest tick of each job. The ledger keeps every entry: what was spent stays spent.",
+		Long: "prune removes runs that have ended and started before a time: their history, reports, ticks, and values on nodes.\n" +
+			"Runs that are not complete stay, and so does the newest tick of each job. The ledger keeps every entry.",
 		Example: "  graphcloak runs prune --older-than 90d --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --dry-run --from folder:mygraph",
+			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --from folder:mygraph",
 		Args: cobra.NoArgs,
-	}, func(ctx context.Context, s graphStore, _ string) error {
+	}, func(ctx context.Context, s graphStore, _ []string) error {
 		if older == "" {
 			return fail(exitUsage, "--older-than is missing").hint("say how long the history is kept, such as --older-than 90d")
 		}
@@ -403,32 +411,14 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return app.prune(ctx, s, before, dry)
+		n, err := s.History().PruneRuns(ctx, before)
+		if err != nil {
+			return err
+		}
+		return app.render(map[string]any{"pruned": n, "before": timeText(before)},
+			term.Section{Text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 	})
 	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time "+
 		"such as 2026-03-01T00:00:00Z")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many runs there are")
 	return cmd
-}
-
-func (a *app) prune(ctx context.Context, s graphStore, before time.Time, dry bool) error {
-	if dry {
-		told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
-		if err != nil {
-			return err
-		}
-		known, err := s.Runs(ctx)
-		if err != nil {
-			return err
-		}
-		n := len(connector.Prunable(told, known, before))
-		return a.render(map[string]any{"wouldPrune": n, "before": timeText(before)},
-			section{text: fmt.Sprintf("%d runs would be removed; the ledger keeps every entry.", n)})
-	}
-	n, err := s.History().PruneRuns(ctx, before)
-	if err != nil {
-		return err
-	}
-	return a.render(map[string]any{"pruned": n, "before": timeText(before)},
-		section{text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 }

@@ -39,7 +39,7 @@ func pastRuns() []jobs.Run {
 func TestRunsFitTheScreen(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "table")
 	a.screen, a.width = 80, 80
-	if err := a.printTables(stdout, a.listed(pastRuns(), jobs.RunQuery{})); err != nil {
+	if err := a.form().Write(stdout, nil, a.listed(pastRuns(), "")...); err != nil {
 		t.Fatal(err)
 	}
 	text := stdout.String()
@@ -59,7 +59,7 @@ func TestRunsFitTheScreen(t *testing.T) {
 		t.Errorf("a refusal is told twice, or has a probability:\n%s", text)
 	}
 	stdout.Reset()
-	if err := a.printTables(stdout, a.listed(nil, jobs.RunQuery{})); err != nil || stdout.String() != "There was no run yet.\n" {
+	if err := a.form().Write(stdout, nil, a.listed(nil, "None.")...); err != nil || stdout.String() != "None.\n" {
 		t.Errorf("%v: without a run it says %q", err, stdout)
 	}
 }
@@ -126,8 +126,8 @@ func TestRunOfAJobIsItsJobs(t *testing.T) {
 func TestHostileRunID(t *testing.T) {
 	const id = "\x1b]0;owned\x07\x1b[2Jx; touch x"
 	a, stdout, _ := kit(t, "--format", "table")
-	if err := a.printTables(stdout,
-		a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}}, jobs.RunQuery{})); err != nil {
+	if err := a.form().Write(stdout, nil,
+		a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}}, "")...); err != nil {
 		t.Fatal(err)
 	}
 	if s := stdout.String(); !strings.Contains(s, "the disk is full") || strings.ContainsAny(s, "\x1b\x07") {
@@ -138,5 +138,26 @@ func TestHostileRunID(t *testing.T) {
 	}
 	if s := shortID("äääääääää", []jobs.Run{{RunID: "äääääääää"}}); s != "äääääääää" {
 		t.Errorf("%q is cut within a letter", s)
+	}
+}
+
+// TestBeginningsOfIDs: the beginning of an id stands for it where it names one run, and a list shortens it as far.
+func TestBeginningsOfIDs(t *testing.T) {
+	runs := []jobs.Run{
+		{RunID: "01a2060e-d754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-d754-81ec-82f8-c2ec5a99cf76"},
+		{RunID: "01a2060e-e754-71ec-82f8-c2ec5a99cf76"},
+		{RunID: "night"},
+		{RunID: "nightly"},
+	}
+	for start, want := range map[string]string{
+		"01a2060e-e": runs[2].RunID, "01a": "01a", "nothing": "nothing", "night": "night", "nigh": "", "01a2060e-d754": "",
+	} {
+		if got, err := idBegunBy(start, runs); got != want || (err == nil) == (want == "") {
+			t.Errorf("%q is %q, %v, want %q", start, got, err, want)
+		}
+	}
+	if a, b := shortID(runs[0].RunID, runs), shortID(runs[2].RunID, runs); a != runs[0].RunID || b != "01a2060e-e754" {
+		t.Errorf("shortened to %q and %q", a, b)
 	}
 }

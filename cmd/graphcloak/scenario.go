@@ -12,27 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
-
-// allScenarios is the value of --scenario that compares them.
-const allScenarios = "all"
-
-func scenarioNames() []string {
-	var names []string
-	for _, s := range study.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return append(names, allScenarios)
-}
 
 // scenarioList is the help on the names.
 func scenarioList() string {
 	var lines []string
-	for _, s := range study.Scenarios() {
+	for _, s := range simulate.Scenarios() {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", s.Name, s.About))
 	}
 	return strings.Join(lines, "\n")
@@ -52,36 +43,31 @@ type scenarioTable struct {
 
 // choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
 // them, or those of a file beside the model.
-func (e *evaluation) choose(planned []plan.Alternative) ([]study.Scenario, error) {
-	name := e.options.Scenario
-	list := study.Scenarios()
-	if _, known := study.FindScenario(name); !known && name != allScenarios &&
-		!slices.ContainsFunc(planned, func(x plan.Alternative) bool { return x.Name == name }) {
-		if _, err := os.Stat(name); err != nil {
-			return nil, errScenario(name, planned)
+func (e *evaluation) choose(planned []plan.Alternative) ([]simulate.Scenario, error) {
+	list, name := simulate.Scenarios(), e.scenario
+	isOne := func(s simulate.Scenario) bool { return s.Name == name }
+	add := func(graphs []plan.Alternative) {
+		for _, x := range graphs {
+			if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
+				list = append(list, simulate.OnAlternative(x))
+			}
 		}
-		var err error
-		if planned, err = readAlternatives(name); err != nil {
-			return nil, err
-		}
-		name, list = allScenarios, list[:1]
 	}
-	e.options.Alternatives = planned
-	for _, x := range planned {
-		if named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
-			continue
-		}
-		list = append(list, study.OnAlternative(x))
-	}
+	add(planned)
 	if name == allScenarios {
 		return list, nil
 	}
-	k := slices.IndexFunc(list, func(s study.Scenario) bool { return s.Name == name })
-	return list[k : k+1], nil
+	if k := slices.IndexFunc(list, isOne); k >= 0 {
+		return list[k : k+1], nil
+	}
+	if _, err := os.Stat(name); err != nil {
+		return nil, errScenario(name, planned)
+	}
+	graphs, err := readAlternatives(name)
+	list = list[:1]
+	add(graphs)
+	return list, err
 }
-
-// named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // errScenario refuses what is no name and no file.
 func errScenario(name string, planned []plan.Alternative) error {
@@ -101,12 +87,14 @@ func errScenario(name string, planned []plan.Alternative) error {
 }
 
 // compareScenarios evaluates the plan in every scenario of a list.
-func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options, list []study.Scenario) error {
+func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options,
+	list []simulate.Scenario,
+) error {
 	var all scenarioTable
 	var machine [][]any
 	for k, s := range list {
-		a.partOf(k+1, len(list), "scenario", s.Name)
-		o.Scenario = s.Name
+		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
+		o.Scenario = s
 		e, err := study.Evaluate(ctx, m.Model, p, o)
 		if err != nil {
 			return err
@@ -114,7 +102,7 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 		all.Scenarios, machine = append(all.Scenarios, e), append(machine, rates(e)...)
 	}
 	if a.outputFormat() != "table" {
-		return a.render(all, section{rows: slices.Values(machine), columns: rateColumns()})
+		return a.render(all, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
 	}
 	first, who := all.Scenarios[0], "plan and posterior know the model only"
 	switch {
@@ -123,28 +111,28 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 	case p.Uncertainty.Any():
 		who = "the posterior knows the model only"
 	}
-	return a.render(all, section{
-		title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
-		columns: []string{
+	return a.render(all, term.Section{
+		Title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
+		Columns: []string{
 			"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error",
 			"coverage of the 95 % set",
 		},
-		rows: func(yield func([]any) bool) {
+		Rows: func(yield func([]any) bool) {
 			for k, e := range all.Scenarios {
 				if !yield(scenarioRow(list[k], e)) {
 					return
 				}
 			}
 		},
-		narrow: narrowScenarios(list, all.Scenarios),
-		text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
+		Narrow: narrowScenarios(list, all.Scenarios),
+		Text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
 			" "),
 	})
 }
 
 // scenarioRemarks say what of a table cannot happen, and what is right with two sources.
-func (a *app) scenarioRemarks(list []study.Scenario) (texts []string) {
-	if slices.ContainsFunc(list, study.Scenario.Several) {
+func (a *app) scenarioRemarks(list []simulate.Scenario) (texts []string) {
+	if slices.ContainsFunc(list, simulate.Scenario.Several) {
 		texts = append(texts, "With two sources it is right to name the community of either.")
 	}
 	var never []string
@@ -171,7 +159,7 @@ func calibrated(e *study.Evaluation) string {
 	return text + "its confidence is off, as where sources have another amplitude than the answer supposes."
 }
 
-func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
+func scenarioRow(s simulate.Scenario, e *study.Evaluation) []any {
 	if s.Sourceless() {
 		return []any{s.Name, s.About, "–", rate(&e.Detected), rate(&e.Answered), "–", "–", "–"}
 	}
@@ -182,10 +170,10 @@ func scenarioRow(s study.Scenario, e *study.Evaluation) []any {
 }
 
 // narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
-func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
-	s := &section{
-		columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
-		rows: func(yield func([]any) bool) {
+func narrowScenarios(list []simulate.Scenario, all []*study.Evaluation) *term.Section {
+	s := &term.Section{
+		Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
+		Rows: func(yield func([]any) bool) {
 			for k, e := range all {
 				row := scenarioRow(list[k], e)
 				if !list[k].Sourceless() {
@@ -200,50 +188,50 @@ func narrowScenarios(list []study.Scenario, all []*study.Evaluation) *section {
 		},
 	}
 	for _, x := range list {
-		s.text += "- " + x.Name + ": " + x.About + "\n"
+		s.Text += "- " + x.Name + ": " + x.About + "\n"
 	}
-	s.text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
+	s.Text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
 		"that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
 	return s
 }
 
-// manyCommunities are told only under --verbose.
+// manyCommunities are shown only under --verbose.
 const manyCommunities = 20
 
 // served is how the plan serves each community, and the one it serves worst.
-func served(e *study.Evaluation) []section {
+func served(e *study.Evaluation) []term.Section {
 	list := make([]report.CommunityAccuracy, len(e.Communities))
 	for k, c := range e.Communities {
 		list[k] = c.CommunityAccuracy
 	}
 	a := report.Accuracy{Probability: e.Right.Rate, Communities: list}
-	table := section{
-		title:   "By community, " + e.Allocation + " noise",
-		columns: []string{"community", "nodes", "sources", "found", "named", "mean confidence", "right if named", "coverage", "set size"},
-		rows: rowsOf(e.Communities, func(c study.CommunityPerformance) []any {
+	table := term.Section{
+		Title:   "By community, " + e.Allocation + " noise",
+		Columns: []string{"community", "nodes", "sources", "found", "named", "mean confidence", "right if named", "coverage", "set size"},
+		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
 			found := "–"
 			if c.Trials > 0 {
 				found = rate(&study.Proportion{Rate: c.Probability, Lower: c.Lower, Upper: c.Upper})
 			}
 			return []any{
 				c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed),
-				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		narrow: servedNarrow(e),
-		detail: len(list) > manyCommunities,
+		Narrow: servedNarrow(e),
+		Detail: len(list) > manyCommunities,
 	}
 	if text := a.WorstSentence(); text != "" {
-		return []section{table, {text: text}}
+		return []term.Section{table, {Text: text}}
 	}
-	return []section{table}
+	return []term.Section{table}
 }
 
 // servedNarrow is the table by community on a screen of 80 columns.
-func servedNarrow(e *study.Evaluation) *section {
-	return &section{
-		columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
-		rows: rowsOf(e.Communities, func(c study.CommunityPerformance) []any {
+func servedNarrow(e *study.Evaluation) *term.Section {
+	return &term.Section{
+		Columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
+		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
 			found := "–"
 			if c.Trials > 0 {
 				found = fmt.Sprintf("%.2f (%.2f to %.2f)", c.Probability, c.Lower, c.Upper)
@@ -254,10 +242,10 @@ func servedNarrow(e *study.Evaluation) *section {
 			}
 			return []any{
 				c.Label(), c.Size, c.Trials, found, mean(c.MeanConfidence, decimals), cover,
-				mean(c.CredibleSetSize, func(x float64) string { return cell(x, 3) }),
+				mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
+		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
 			"community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // TestScenarioRemarks: what cannot happen to readings that are computed is told, and of what no
@@ -16,13 +16,13 @@ func TestScenarioRemarks(t *testing.T) {
 		"drifting-sensors, background."
 	for _, c := range []struct {
 		args      []string
-		list      []study.Scenario
+		list      []simulate.Scenario
 		want, not string
 	}{
-		{nil, study.Scenarios(), never, "blob"},
-		{nil, study.Scenarios(), "With two sources", "no-source"},
-		{[]string{"--measurement-property", "heat"}, study.Scenarios(), "With two sources", "cannot happen"},
-		{nil, study.Scenarios()[:1], "", "two sources"},
+		{nil, simulate.Scenarios(), never, "blob"},
+		{nil, simulate.Scenarios(), "With two sources", "no-source"},
+		{[]string{"--measurement-property", "heat"}, simulate.Scenarios(), "With two sources", "cannot happen"},
+		{nil, simulate.Scenarios()[:1], "", "two sources"},
 	} {
 		a, _, _ := kit(t, c.args...)
 		if got := strings.Join(a.scenarioRemarks(c.list), " "); !strings.Contains(got, c.want) || strings.Contains(got, c.not) {

@@ -8,31 +8,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
-
-// scheduled is what a command tells about itself when it ends, however it does: a file of
-// metrics and a monitor that is pinged. Until [app.schedule] it tells nothing.
-type scheduled struct {
-	mu      sync.Mutex // the command may still be at it when it is told that its time is up
-	file    string
-	monitor *ping.Monitor
-	run     metrics.Run
-	account *metrics.Account
-	skipped bool // nothing was to be done
-}
-
-// tellTime bounds what is done to tell, which must not hold a command that was stopped.
-const tellTime = 12 * time.Second
 
 // schedule makes sure, before anything is spent, that the end of the command can be
 // told, and tells its start.
@@ -103,32 +88,22 @@ func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
 
 // accountMetrics returns what the account that pays for a scope has spent; an ε beyond conversion is NaN.
 func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metrics.Account, error) {
-	now, err := l.Now(ctx)
+	b, err := payingBalance(ctx, l, scope, 0)
 	if err != nil {
 		return metrics.Account{}, err
 	}
-	account, err := privacy.Paying(ctx, l, scope)
-	if err != nil {
-		return metrics.Account{}, err
+	orNaN := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
 	}
-	entries, err := l.Entries(ctx, account.Scope)
-	if err != nil {
-		return metrics.Account{}, err
+	told := metrics.Account{Scope: b.Scope, Delta: b.Delta, Spent: orNaN(b.Epsilon), Counted: orNaN(b.Epsilon)}
+	if b.CapEpsilon != nil {
+		told.Limit = *b.CapEpsilon
 	}
-	recent, err := account.Recent(entries, now)
-	if err != nil {
-		return metrics.Account{}, err
-	}
-	h := scopeAccount{account: account, recent: recent, lastDelta: lastDeltaOf(entries)}
-	told := metrics.Account{Scope: account.Scope, Delta: h.delta(0)}
-	if account.Cap != nil {
-		told.Limit = account.Cap.Epsilon
-	}
-	if told.Spent, err = account.Epsilon(told.Delta); err != nil {
-		told.Spent = math.NaN()
-	}
-	if told.Counted, err = recent.Epsilon(told.Delta); err != nil {
-		told.Counted = math.NaN()
+	if b.CapPerSeconds > 0 {
+		told.Counted = orNaN(b.RecentEpsilon)
 	}
 	return told, nil
 }
@@ -193,9 +168,6 @@ func (a *app) endStatus(exit int) string {
 	}
 	return metrics.Failure
 }
-
-// scopeOf returns the budget scope of the signal that the settings name.
-func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // nothingToDo ends a run that its scheduler asks for once more: one of the same data that
 // was finished within --once-per, or the one that has this --release-id. A run with
@@ -370,7 +342,7 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	if a.config.Write.DryRun {
 		a.note("Note: run %s is paid for and unfinished; a run would complete it at no further cost", id)
 		return true, a.render(map[string]any{"dryRun": true, "wouldResume": id},
-			section{text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
+			term.Section{Text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
 	}
 	a.note("Note: run %s is paid for and unfinished: it is resumed at no further cost", id)
 	return true, a.resume(ctx, s, id)
@@ -397,5 +369,5 @@ func (a *app) skip(ctx context.Context, s graphStore, scope string, last privacy
 		done["run"] = r
 		text += " " + answerOf(r)
 	}
-	return a.render(done, section{text: text})
+	return a.render(done, term.Section{Text: text})
 }

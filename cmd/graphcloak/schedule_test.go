@@ -247,7 +247,7 @@ func TestStartedTogether(t *testing.T) {
 			args := append([]string{"--mode", "stats"}, same...)
 			a, s, _ := prepared(t, args...)
 			stdout, stderr := new(strings.Builder), new(strings.Builder)
-			a.stdout, a.stderr = stdout, stderr
+			a.stdout, a.console.Writer = stdout, stderr
 			first := func() {
 				state := os.Getenv("XDG_STATE_HOME")
 				t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine

@@ -70,59 +70,35 @@ func firstLine(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// prompt asks for a password, which the terminal does not show.
-func (a *app) prompt(ctx context.Context, question string) (string, error) {
-	return a.ask(ctx, question, false, func(terminal *os.File) ([]byte, error) { return term.ReadPassword(int(terminal.Fd())) })
-}
-
 // mayAsk reports whether somebody is there to answer.
 func (a *app) mayAsk() bool { return a.tty.in && a.tty.err && !a.config.Terminal.NoInput }
 
-// confirm asks a question whose answer is no unless it starts with y.
-func (a *app) confirm(ctx context.Context, question string) (bool, error) {
-	text, err := a.askLine(ctx, question+" [y/N] ")
-	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "y"), err
-}
-
-// askLine asks for a line of text.
-func (a *app) askLine(ctx context.Context, question string) (string, error) {
-	return a.ask(ctx, question, true, func(terminal *os.File) ([]byte, error) {
-		line, err := firstLine(terminal)
-		return []byte(line), err
-	})
-}
-
-// ask asks on the terminal, which echoes the answer with its line's end or not. Ctrl-C
-// leaves the terminal as it was.
-func (a *app) ask(ctx context.Context, question string, echoed bool, read func(terminal *os.File) ([]byte, error)) (string, error) {
+// prompt asks for a password, which the terminal does not show. Ctrl-C leaves the terminal as it was.
+func (a *app) prompt(ctx context.Context, question string) (string, error) {
 	terminal, ok := a.stdin.(*os.File)
 	if !ok {
-		return "", errors.New("read the answer: no terminal")
+		return "", errors.New("read the password: no terminal")
 	}
 	fd := int(terminal.Fd())
 	state, err := term.GetState(fd)
 	if err != nil {
-		return "", fmt.Errorf("read the answer: %w", err)
+		return "", fmt.Errorf("read the password: %w", err)
 	}
-	a.stopProgress() // its time would be drawn over the question
-	fmt.Fprint(a.stderr, a.laidOut(question)+" ")
+	a.console.Ask(question)
+	defer fmt.Fprintln(a.stderr)
 	type answer struct {
 		text []byte
 		err  error
 	}
 	answers := make(chan answer, 1)
 	go func() { // ends with the process if the context does first: a read of a terminal cannot be stopped
-		text, err := read(terminal)
+		text, err := term.ReadPassword(fd)
 		answers <- answer{text, err}
 	}()
 	select {
 	case got := <-answers:
-		if !echoed || got.err != nil {
-			fmt.Fprintln(a.stderr)
-		}
 		return string(got.text), got.err
 	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
 		return "", errors.Join(ctx.Err(), term.Restore(fd, state))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
+	"github.com/graphcloak/graphcloak/privacy/highwater"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -42,7 +43,7 @@ func sentinels() []sentinel {
 		{jobs.ErrNoJob, exitNotFound, "`graphcloak job list` shows every job"},
 		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
 		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},
-		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` tells how it ended"},
+		{jobs.ErrPast, exitConflict, "`graphcloak job show NAME` says how it ended"},
 		{jobs.ErrInvalid, exitConflict, "fix it where it is written: in the settings file, or on its node in the store; `graphcloak job " +
 			"show NAME` shows it"},
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
@@ -58,6 +59,8 @@ func sentinels() []sentinel {
 			"with the NAME above and the same --from or --uri"},
 		{privacy.ErrRollback, exitConflict, "it was restored from an older copy, or is one of two clones, or was deleted: `graphcloak " +
 			"budget reconcile` books what was spent since and lets it go on; with --other-data where other data are in its place"},
+		{highwater.ErrUnreadable, exitConflict, "restore the file; without it nobody here knows whether the ledger went back"},
+		{highwater.ErrSameLedger, exitConflict, "leave --other-data out"},
 		{privacy.ErrMoved, exitConflict, "set the cap of the scope that it goes on as: it is common to both"},
 		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
 		{privacy.ErrMismatch, exitConflict, "give the files that belong together: a release, a package and what a sensor sent go with " +
@@ -114,7 +117,6 @@ func sentinels() []sentinel {
 		{community.ErrInvalid, exitValidation, "change the parameter that the message names"},
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
 		{emd.ErrMass, exitValidation, ""},
-		{inspect.ErrOptions, exitUsage, "give --leading-vectors fewer"},
 		{inspect.ErrEmpty, exitValidation, "check labels, types and queries"},
 		{paper.ErrOptions, exitUsage, "`graphcloak reproduce --help` says what each flag takes"},
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"syscall"
@@ -15,27 +16,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/jobs/serve"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
-
-// drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that
-// containers are given to stop.
-const drain = 20 * time.Second
 
 func newServeCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
 		Use:   "serve",
 		Short: "Run jobs on their schedules, and answer over HTTP",
 		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
-			"there are, and shows them: a page at /, /metrics for Prometheus, /api/v1 for programs, /healthz and\n" +
-			"/readyz. It listens on this machine alone; another --listen needs --token-file, and --tls-certificate with\n" +
-			"--tls-key, or --insecure behind a proxy. Jobs need a cap on what they may spend: `graphcloak budget set`. At\n" +
-			"SIGTERM runs have 20 s to finish; another instance then goes on with them, at no further cost.",
+			"there are. It shows them on a page at /, in /metrics for Prometheus, /api/v1, /healthz and /readyz. It listens on this\n" +
+			"machine alone; another --listen needs --token-file, and --tls-certificate with --tls-key, or --insecure behind a\n" +
+			"proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM runs have 20 s to finish; another instance goes on with\n" +
+			"them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000\n" +
-			"  graphcloak serve --listen :8473 --token-file token --tls-certificate cert.pem --tls-key key.pem",
+			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000",
 		GroupID: groupManage,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
 	}, jobDefaults, jobGroups...)
@@ -127,7 +126,7 @@ func (a *app) serverToken() (string, error) {
 		return "", err
 	}
 	if err := serve.CheckToken(token); err != nil {
-		return "", fail(exitValidation, "the first line of %s is no token: %w", path,
+		return "", fail(exitValidation, "the first line of %s is not a valid token: %w", path,
 			err).hint("make one with `openssl rand -hex 32 > %s`", path)
 	}
 	return token, nil
@@ -177,17 +176,45 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	if err != nil {
 		return nil, err
 	}
-	holdings, err := readHoldings(ctx, s.Ledger(), scopes)
+	balances, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]serve.Budget, len(holdings))
-	for i, h := range holdings {
-		b := newBalance(h, 0)
+	list := make([]serve.Budget, len(balances))
+	for i, b := range balances {
 		list[i] = serve.Budget{
 			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
 			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon, MovedTo: b.MovedTo,
 		}
 	}
 	return list, nil
+}
+
+// reportPage writes the page of a report that the history holds. A map needs the graph, which `graphcloak report` reads.
+func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) error {
+	return func(ctx context.Context, w io.Writer, data []byte) error {
+		rep := new(report.Report)
+		if err := strictjson.Unmarshal(data, rep); err != nil {
+			return fmt.Errorf("the report in the history: %w", err)
+		}
+		prefix, _ := rep.Configuration["propertyPrefix"].(string)
+		v := page.View{
+			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
+			Queries: memberQueries(rep, prefix), NoCurve: noCurveKept, Command: a.repeatedRun(rep),
+		}
+		var err error
+		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+			return err
+		}
+		return page.Write(w, v)
+	}
+}
+
+// cost is what a run of a job spends by its settings.
+func (r jobRunner) cost(d jobs.Definition) (serve.Cost, bool) {
+	a, err := r.of(d)
+	if err != nil {
+		return serve.Cost{}, false
+	}
+	return serve.Cost{Scope: scopeOf(a.config), Epsilon: a.config.Privacy.Epsilon, Delta: a.config.Privacy.Delta}, true
 }

@@ -20,30 +20,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 )
-
-// voice gathers what a command says while it runs.
-type voice struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (v *voice) Write(p []byte) (int, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.text.Write(p)
-}
-
-func (v *voice) String() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.text.String()
-}
 
 // hall makes a folder with a graph whose data has a cap, and a file of jobs.
 func hall(t *testing.T, jobs string) (dir, settings string) {
@@ -71,9 +53,8 @@ func hall(t *testing.T, jobs string) (dir, settings string) {
 
 func obey(t *testing.T, args ...string) (int, string) {
 	t.Helper()
-	var said voice
-	code := execute(t.Context(), args, strings.NewReader(""), &said, &said)
-	return code, said.String()
+	code, stdout, stderr := called(t, args...)
+	return code, stdout + stderr
 }
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
@@ -168,41 +149,6 @@ func TestValidateJobs(t *testing.T) {
 	}
 }
 
-// TestJobNeedsACap: a job does not spend from data that nothing limits, and says so, with
-// the command that limits it, before its first time comes.
-func TestJobNeedsACap(t *testing.T) {
-	const limit = "limit it first: `graphcloak budget set --create --budget-scope property=elsewhere "
-	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: elsewhere}\n"+
-		"  - {name: b, schedule: '@daily', sourceProperty: source}\n  - {name: c, schedule: '@daily', sourceProperty: elsewhere, "+
-		"requireCap: false}\n")
-	nodes := filepath.Join(graph, "nodes.csv")
-	text, err := os.ReadFile(nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, nodes, regexp.MustCompile(`(?m)(,[01])$`).ReplaceAllString(strings.Replace(string(text), ",source", ",source,elsewhere", 1),
-		"$1$1"), 0o600)
-	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}} {
-		_, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...)
-		if strings.Count(said, "has no cap, so its first run will be refused: "+limit) != 1 {
-			t.Errorf("%v does not say once that the first run will be refused: %s", words, said)
-		}
-	}
-	code, said := obey(t, "doctor", "--from", "folder:"+graph, "--config", settings)
-	if code != exitBudget || !strings.Contains(said, limit) {
-		t.Errorf("doctor: exit %d: %s", code, said)
-	}
-	code, said = obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
-	if code != exitBudget || !strings.Contains(said, "elsewhere") || !strings.Contains(said, "Hint: "+limit) {
-		t.Errorf("exit %d: %s", code, said)
-	}
-	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}, {"runs", "list"}} {
-		if _, said := obey(t, append(words, "--from", "folder:"+graph, "--config", settings)...); !strings.Contains(said, limit) {
-			t.Errorf("%v does not say what to do: %s", words, said)
-		}
-	}
-}
-
 // TestJobsWantAServer: what runs jobs says of a folder what does, before it does anything.
 func TestJobsWantAServer(t *testing.T) {
 	graph, settings := hall(t, nightJobs)
@@ -258,7 +204,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--listen", ":0"}, exitUsage, "there is no token"},
 		{[]string{"--listen", "0.0.0.0:0", "--token-file", token}, exitUsage, "nothing is encrypted"},
 		{[]string{"--token-file", open}, exitValidation, "others can read it"},
-		{[]string{"--token-file", short}, exitValidation, "no token"},
+		{[]string{"--token-file", short}, exitValidation, "not a valid token"},
 		{[]string{"--token-file", filepath.Join(dir, "none")}, exitNotFound, "none"},
 		{[]string{"--tls-key", token}, exitUsage, "--tls-certificate"},
 		{[]string{"--tls-key", token, "--tls-certificate", token}, exitValidation, "certificate"},
@@ -286,7 +232,7 @@ func TestServeOverTLS(t *testing.T) {
 	pool := certificate(t, dir)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	said, done := &voice{}, make(chan int, 1)
+	said, done := &lockedbuffer.Buffer{}, make(chan int, 1)
 	go func() {
 		done <- execute(ctx, []string{
 			"serve", "--from", "folder:" + graph, "--config", settings, "--token-file", token, "--listen", "127.0.0.1:0",

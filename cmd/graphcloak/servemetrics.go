@@ -11,11 +11,11 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// serverName is the label of what a server tells beside its jobs.
+// serverName is the label of what a server reports beside its jobs.
 const serverName = "serve"
 
-// metricsOf answers a scrape with what the store says then: so every server tells the
-// same, whichever ran a job, and one whose store is away tells nothing.
+// metricsOf answers a scrape with what the store says then: so every server reports the
+// same, whichever ran a job, and one whose store is away reports nothing.
 func (a *app) metricsOf(s graphStore, e *jobs.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		set, err := a.readMetrics(r.Context(), s, e)
@@ -78,7 +78,7 @@ func latestTicks(ctx context.Context, s jobs.Store, q jobs.TickQuery) (map[strin
 	return byName, err
 }
 
-// runOfTick is what metrics tell of a tick that has ended.
+// runOfTick is what metrics report of a tick that has ended.
 func runOfTick(c jobs.Claim) metrics.Run {
 	status := metrics.Failure
 	switch c.Status {

@@ -4,21 +4,16 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/report"
 )
 
-// TestServedPages: the server's page of a run has the curve with the run on it, and a map
-// where the run wrote to the nodes and no later run did, and says why it has none
-// elsewhere. It runs no query that lies in the store.
+// TestServedPages: the server's page of a run has the curve with the run on it, and the command that draws its map.
 func TestServedPages(t *testing.T) {
 	graph, settings := hall(t, `
 from: folder:HALL
@@ -64,31 +59,15 @@ jobs:
 		if err := a.reportPage(s)(t.Context(), &b, own.Report); err != nil {
 			t.Fatal(err)
 		}
-		var rep report.Report
-		if err := strictjson.Unmarshal(own.Report, &rep); err != nil {
-			t.Fatal(err)
-		}
 		want := []string{
-			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left", "What a neighbour would have given",
+			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left",
+			"graphcloak report RUNID", "What a neighbour would have given",
 			"The dot is this run: ε = 0.4",
-		}
-		switch mapped := strings.Contains(b.String(), `<svg class="map"`); {
-		case own.Mode != "stats" && mapped != rep.StandsOut():
-			t.Errorf("a map is %t, a community stands out is %t", mapped, rep.StandsOut())
-		case own.Mode == "stats" && rep.StandsOut():
-			want = append(want, "mode write does")
 		}
 		for _, text := range want {
 			if !strings.Contains(b.String(), text) {
 				t.Errorf("the page of the run in mode %s lacks %q", own.Mode, text)
 			}
-		}
-		if own.Mode == "stats" {
-			continue
-		}
-		rep.Configuration["nodeQuery"] = "MATCH (n) RETURN n"
-		if _, err := a.mapOf(t.Context(), s, &rep); err == nil || whyNoMap(err) != whyNoMap(errQueried) {
-			t.Errorf("a run by a query: %v", err)
 		}
 	}
 }
@@ -108,7 +87,7 @@ func TestPageOfAnOlderRun(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, said)
 		}
 	}
-	s, err := a.openUnwatched(t.Context())
+	s, err := a.openReading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,65 +125,9 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	if runs, err = s.History().ListRuns(t.Context(), jobs.RunQuery{}); err != nil || drawn(runs[0].RunID) == before {
 		t.Errorf("both runs have the same map: %v", err)
 	}
-	rep, err := toldReport(t.Context(), s, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v, err := a.mapOf(t.Context(), s, rep); err != nil || v.Report.Nodes().Graph == nil {
-		t.Errorf("the server's page has no map: %v", err)
-	}
 	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,4\n")
 	if code, said := obey(t, "report", id, "--from", "folder:hall", "--report", "other.html"); code != exitConflict {
 		t.Errorf("a map on another graph: exit %d: %s", code, said)
-	}
-}
-
-// TestPageWithoutKeptValues: a run whose values a later one wrote over, and the history does not keep, has a page that says so.
-func TestPageWithoutKeptValues(t *testing.T) {
-	a, _, _ := kit(t, "--from", "folder:hall")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
-		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
-	for range 2 {
-		code, said := obey(t, "run", "--from", "folder:hall", "--source-property", "source", "--community-property", "wing", "--epsilon",
-			"400", "--tau", "1", "--allocation", "uniform", "--mode", "write")
-		if code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
-	}
-	s, err := a.openUnwatched(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(t.Context())
-	runs, err := s.History().ListRuns(t.Context(), jobs.RunQuery{})
-	if err != nil || len(runs) != 2 {
-		t.Fatalf("%d runs: %v", len(runs), err)
-	}
-	older, err := s.History().GetRun(t.Context(), runs[1].RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := toldReport(t.Context(), s, older.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep.NodeValues = nil
-	if older.Report, err = json.Marshal(rep); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.History().PutRun(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
-	if code, said := obey(t, "report", older.RunID, "--from", "folder:hall", "--report", "page.html"); code != exitOK {
-		t.Fatalf("exit %d: %s", code, said)
-	}
-	text, err := os.ReadFile("page.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "a later run wrote over the values on the nodes") || strings.Contains(string(text), `<svg class="map"`) {
-		t.Error("the page has a map, or does not say why it has none")
 	}
 }
 

@@ -4,15 +4,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
@@ -20,8 +14,8 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // graphStore is what a command opens: the front door's store with its remarks and its
@@ -34,7 +28,7 @@ type graphStore interface {
 	Runs(ctx context.Context) ([]connector.Run, error)
 	History() jobs.History
 	Schema(ctx context.Context) (connector.Schema, error)
-	Names(ctx context.Context) (labels, types, properties []string, err error)
+	Properties(ctx context.Context) ([]string, error)
 }
 
 // jobsOf returns where a store keeps jobs, nil where it keeps none.
@@ -61,15 +55,41 @@ func (a *app) onServer() error {
 // openStore opens the place that --from names. Its ledger is held against what this
 // machine has seen of it.
 func (a *app) openStore(ctx context.Context) (graphStore, error) {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.watch(s), nil
+	watched, err := a.watch(s)
+	if err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
+	}
+	return watched, nil
 }
 
-// openUnwatched is openStore for commands that spend nothing.
-func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
+// watch holds the ledger of a store against what this machine has seen of it.
+func (a *app) watch(s graphStore) (graphStore, error) {
+	ledger, err := a.watchLedger(s.Ledger())
+	return watchedStore{s, ledger}, err
+}
+
+// watchedStore is a store whose ledger is held against the high-water marks.
+type watchedStore struct {
+	graphStore
+	ledger privacy.Ledger
+}
+
+func (s watchedStore) Ledger() privacy.Ledger { return s.ledger }
+
+// unwatched is the store itself, which may be able to do more than the others.
+func unwatched(s graphStore) graphStore {
+	if w, ok := s.(watchedStore); ok {
+		return w.graphStore
+	}
+	return s
+}
+
+// openReading is openStore for commands that spend nothing: they need no high-water marks.
+func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	from, err := a.source()
 	if err != nil {
 		return nil, err
@@ -86,7 +106,7 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := copyFolder(source, dir); err != nil {
+		if err := source.CopyTo(dir); err != nil {
 			return nil, err
 		}
 		return a.openOwn(ctx, dir)
@@ -104,52 +124,12 @@ func (a *app) openUnwatched(ctx context.Context) (graphStore, error) {
 	})
 }
 
-// openReading is openStore for commands that write nothing: what ships in the program or
-// is generated is read from a copy that is thrown away, where there is no folder for
-// state to keep one in.
-func (a *app) openReading(ctx context.Context) (graphStore, error) {
-	from, err := a.source()
-	if err != nil {
-		return nil, err
-	}
-	_, stateless := stateDir("graphs")
-	if stateless == nil || from.Kind != config.FromExample && from.Kind != config.FromGenerate {
-		return a.openStore(ctx)
-	}
-	source, err := builtinFolder(from)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "graphcloak-")
-	if err != nil {
-		return nil, err
-	}
-	copied := temporary{dir: dir}
-	if err = copyFolder(source, dir); err == nil {
-		copied.graphStore, err = a.openOwn(ctx, dir)
-	}
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return copied, nil
-}
-
 // openFor is openStore, or openReading for a command that will not write.
 func (a *app) openFor(ctx context.Context, writing bool) (graphStore, error) {
 	if writing {
 		return a.openStore(ctx)
 	}
 	return a.openReading(ctx)
-}
-
-// temporary is a store whose folder goes with it.
-type temporary struct {
-	graphStore
-	dir string
-}
-
-func (s temporary) Close(ctx context.Context) error {
-	return errors.Join(s.graphStore.Close(ctx), os.RemoveAll(s.dir))
 }
 
 // source settles where the graph comes from: Neo4j where a server is named.
@@ -209,76 +189,29 @@ func builtinFolder(from config.From) (builtin.Folder, error) {
 	return g.Folder()
 }
 
-// stateDir returns a folder of the program's own, which exists and nobody else
-// reads: graphcloak/ in $XDG_STATE_HOME, or the folder that systemd made for the
-// service, or that in the user's home. A relative path is refused: what the ledger
-// was seen to hold, and runs that are paid for, would depend on the working directory.
-func stateDir(parts ...string) (string, error) {
-	base := os.Getenv("XDG_STATE_HOME")
-	service, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
-	switch {
-	case base != "":
-		base = filepath.Join(base, "graphcloak")
-	case service != "":
-		base = service
-	default:
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", stateError(err)
-		}
-		base = filepath.Join(home, ".local", "state", "graphcloak")
-	}
-	if !filepath.IsAbs(base) {
-		return "", fail(exitValidation, "the folder for what must outlast a crash is relative: %s; nothing was spent", base).
-			hint("set XDG_STATE_HOME to an absolute path, or leave it out")
-	}
-	dir := filepath.Join(append([]string{base}, parts...)...)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", stateError(err)
-	}
-	return dir, nil
-}
+// settingsFile is where init writes by default.
+const settingsFile = "graphcloak.yaml"
 
-// slug makes a file name of a graph's name: readable, and different for each.
-func slug(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	readable := make([]rune, 0, 24)
-	for _, r := range name {
-		if len(readable) == 24 {
-			break
-		}
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			readable = append(readable, r)
-		} else if len(readable) > 0 && readable[len(readable)-1] != '-' {
-			readable = append(readable, '-')
-		}
-	}
-	return string(readable) + "-" + hex.EncodeToString(sum[:4])
-}
+// coldTime is how long a server that does not answer is tried again: Neo4j takes about half of it to start. Tests have none.
+var coldTime = 30 * time.Second
 
-// copyFolder copies the CSV files of a graph into a folder that does not have
-// them yet. What a run wrote there stays.
-func copyFolder(source fs.FS, dir string) error {
-	for _, name := range []string{builtin.RelationshipsFile, builtin.NodesFile} {
-		if err := copyFile(source, name, filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("copy graph: %w", err)
+// whenWarm opens a store, and tries again where its server does not answer yet.
+func (a *app) whenWarm(ctx context.Context, open func() (graphStore, error)) (graphStore, error) {
+	begun := time.Now()
+	for {
+		s, err := open()
+		waited := time.Since(begun)
+		if !errors.Is(err, connector.ErrTransient) || ctx.Err() != nil || waited >= coldTime {
+			return s, err
+		}
+		if waited < time.Second {
+			a.note("Note: the server does not answer; it may be starting, and is tried for %v", coldTime)
+		}
+		a.progress("wait for the server", int64(waited/time.Second), int64(coldTime/time.Second))
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Second):
 		}
 	}
-	return nil
-}
-
-// copyFile copies a file whole or not at all, and never over another.
-func copyFile(source fs.FS, name, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fs.ErrExist
-	}
-	in, err := source.Open(name)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	return disk.Write(path, disk.Options{Mode: 0o600}, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
-		return err
-	})
 }

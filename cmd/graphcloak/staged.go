@@ -218,19 +218,6 @@ func checkState() (dir string, err error) {
 	return dir, stateError(err)
 }
 
-// stateError says what to do about a folder for state that cannot be used.
-func stateError(err error) error {
-	if err == nil {
-		return nil
-	}
-	if f, ok := errors.AsType[*failure](err); ok {
-		return f
-	}
-	return fail(exitValidation, "the folder for what must outlast a crash cannot be used: %w; nothing was spent", err).
-		hint("set XDG_STATE_HOME to a folder on a disk with room that the user may write; under systemd, " +
-			"StateDirectory=graphcloak makes one")
-}
-
 // describeRuns names some runs.
 func describeRuns(ids []string) string {
 	if len(ids) == 0 {

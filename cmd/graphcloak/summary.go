@@ -8,29 +8,31 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
 // summary says under the answer, a line each, what the run spent, what is left, and what
-// may come next. What the ledger does not tell now is said to be unknown: the run is done.
-func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) section {
-	last := append(a.whatWasWritten(rep), item{mark: "Next", text: a.nextStep(rep)})
+// may come next. What the ledger does not show now is said to be unknown: the run is done.
+func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) term.Section {
+	last := append(a.whatWasWritten(rep), term.Item{Mark: "Next", Text: a.nextStep(rep)})
 	if rep.BudgetScope == "" {
-		return section{items: append([]item{{mark: "Spent", text: "nothing: to recover costs no privacy"}}, last...)}
+		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: to recover costs no privacy"}}, last...)}
 	}
-	spent := item{mark: "Spent", text: fmt.Sprintf("ε = %v at δ = %v, from scope %s", rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
-	left := item{mark: "Left", text: "unknown: `graphcloak budget show` tells"}
+	spent := term.Item{Mark: "Spent", Text: fmt.Sprintf("ε = %v at δ = %v, from scope %s",
+		rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
+	left := term.Item{Mark: "Left", Text: "unknown: `graphcloak budget show` says"}
 	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
-		left.text = whatIsLeft(b)
+		left.Text = whatIsLeft(b)
 	}
-	items := append([]item{spent}, qualified(rep.Qualification())...)
-	return section{items: append(append(items, left), last...)}
+	items := append([]term.Item{spent}, qualified(rep.Qualification())...)
+	return term.Section{Items: append(append(items, left), last...)}
 }
 
 // whatWasWritten says where the values of a run went, and how to take them back.
-func (a *app) whatWasWritten(rep *report.Report) []item {
+func (a *app) whatWasWritten(rep *report.Report) []term.Item {
 	if rep.NodePropertiesWritten == 0 || a.command == "demo" { // which says more
 		return nil
 	}
@@ -39,19 +41,19 @@ func (a *app) whatWasWritten(rep *report.Report) []item {
 	if a.config.From.Kind == config.FromFolder {
 		where = fmt.Sprintf("columns %s… of %s", prefix, filepath.Join(a.config.From.Arg, "nodes.csv"))
 	}
-	return []item{{mark: "Written", text: fmt.Sprintf("%s in the %s; `graphcloak run --undo %s %s` takes them out",
+	return []term.Item{{Mark: "Written", Text: fmt.Sprintf("%s in the %s; `graphcloak run --undo %s %s` takes them out",
 		report.Count(rep.NodePropertiesWritten, "value"), where, rep.RunID, a.storeFlag())}}
 }
 
 // qualified says of what ε and δ are, where it is less than of all values in any case.
-func qualified(limits string) []item {
+func qualified(limits string) []term.Item {
 	if limits == "" {
 		return nil
 	}
-	return []item{{mark: "Promised", text: "ε and δ are " + limits}}
+	return []term.Item{{Mark: "Promised", Text: "ε and δ are " + limits}}
 }
 
-// whatIsLeft tells of a scope after a run.
+// whatIsLeft describes a scope after a run.
 func whatIsLeft(b *page.Budget) string {
 	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta) + b.Of()
 	if b.Releases == 1 {
@@ -88,10 +90,10 @@ func (a *app) storeFlag() string {
 }
 
 // exposed is in short what every report says in full.
-func exposed(r *report.Report) section {
+func exposed(r *report.Report) term.Section {
 	if len(r.NotProtected) == 0 {
-		return section{}
+		return term.Section{}
 	}
-	return section{text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, and " +
-		"sources far apart (-v has it in full)."}
+	return term.Section{Text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, " +
+		"and sources far apart (-v has it in full)."}
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/plan"
 )
 
-// noteTau tells which τ was chosen, or that the τ of a measured process was assumed.
+// noteTau notes which τ was chosen, or that the τ of a measured process was assumed.
 func (a *app) noteTau(p *graphcloak.Plan) {
 	switch c := p.TauChoice; {
 	case c == nil && p.Measured() && a.config.Origin("tau").Layer == config.LayerDefault:
@@ -30,36 +31,38 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 }
 
 // tauSection shows what was tried.
-func tauSection(p *graphcloak.Plan) []section {
+func tauSection(p *graphcloak.Plan) []term.Section {
 	if p.TauChoice == nil || len(p.TauChoice.Points) == 0 {
 		return nil
 	}
-	return []section{{
-		title:   "Diffusion times that were tried, in a rough simulation",
-		text:    "Judged by " + judgedBy(p.TauChoice),
-		columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
-		rows: rowsOf(p.TauChoice.Points, func(x plan.TauPoint) []any {
+	return []term.Section{{
+		Title:   "Diffusion times that were tried, in a rough simulation",
+		Text:    "Judged by " + judgedBy(p.TauChoice),
+		Columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
+		Rows: term.Rows(p.TauChoice.Points, func(x plan.TauPoint) []any {
 			chosen := ""
 			if x.Tau == p.Public.Tau {
 				chosen = "yes"
 			}
-			return []any{cell(x.Tau, -1), cell(x.Accuracy, 3), cell(x.LogLoss, 3), distanceText(x.Distance), noiseOf(x), chosen}
+			return []any{
+				term.Cell(x.Tau, -1), term.Cell(x.Accuracy, 3), term.Cell(x.LogLoss, 3), distanceText(x.Distance), noiseOf(x), chosen,
+			}
 		}),
 	}}
 }
 
-// judgedBy says by what the values of τ are compared, and which of nearly equal ones is taken.
+// judgedBy says by what the values of τ are compared, and which of almost equal ones is taken.
 func judgedBy(c *plan.TauChoice) string {
 	switch {
 	case c.Aim == plan.AimLocation:
-		return "meanDistance, of what is named from the source. Less is better, and the smallest tau within 1 % of the best is chosen, " +
-			"or within a tenth of what the best gains over the worst where that is less."
+		return "meanDistance, of what is named from the source: the smallest tau within 1 % of the best, or within a tenth of its " +
+			"gain over the worst, is chosen."
 	case c.Hopeless:
-		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s, "+
-			"so the rows hardly differ, and the one that is chosen is no better than the others in practice.", cell(c.Chance, 3))
+		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s.",
+			term.Cell(c.Chance, term.FewDigits))
 	}
-	return "accuracy, how often the right community is the likeliest. More is better, and the smallest tau within half a point of the " +
-		"best is chosen, or within a tenth of what the best gains over the worst where that is less."
+	return "accuracy, how often the right community is the likeliest: the smallest tau within half a point of the best, or within a " +
+		"tenth of its gain over the worst, is chosen."
 }
 
 func noiseOf(x plan.TauPoint) string {

@@ -8,16 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 
-	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 )
 
 // screen is the far side of a terminal: what a user sees and types.
@@ -91,7 +90,9 @@ func onScreen(t *testing.T, args ...string) (*app, *screen) {
 	a, _, _ := kit(t, args...)
 	s := newScreen(t)
 	a.stdin, a.stderr = s.terminal, s.terminal
-	a.tty.in, a.tty.err = isTerminal(s.terminal), isTerminal(s.terminal)
+	a.tty.in, a.tty.err = term.IsTerminal(s.terminal), term.IsTerminal(s.terminal)
+	a.console.Writer, a.console.Terminal = s.terminal, true
+	a.console.Shows = a.showsProgress()
 	if !a.tty.in {
 		t.Fatal("a terminal is not seen as one")
 	}
@@ -111,11 +112,9 @@ func TestPromptDoesNotEcho(t *testing.T) {
 		answers <- answer{password, err}
 	}()
 	s.wait(t, "Password of me at neo4j://localhost:7687: ")
-	a.talking.Lock()
-	if a.line != nil {
-		t.Errorf("%q goes on while a question is asked", a.line.stage)
+	if strings.Contains(s.text()[strings.Index(s.text(), "Password"):], "relationships") {
+		t.Errorf("the progress goes on beside a question: %q", s.text())
 	}
-	a.talking.Unlock()
 	if _, err := s.keyboard.WriteString("hunter2\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +128,7 @@ func TestPromptDoesNotEcho(t *testing.T) {
 
 func TestPromptEndsWithTheContext(t *testing.T) {
 	a, s := onScreen(t, "-u", "me")
-	before, err := term.GetState(int(s.terminal.Fd()))
+	before, err := xterm.GetState(int(s.terminal.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +143,7 @@ func TestPromptEndsWithTheContext(t *testing.T) {
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("credentials end with %v", err)
 	}
-	after, err := term.GetState(int(s.terminal.Fd()))
+	after, err := xterm.GetState(int(s.terminal.Fd()))
 	if err != nil || *after != *before {
 		t.Errorf("the terminal is not as it was (%v)", err)
 	}
@@ -159,98 +158,24 @@ func TestNoInputDoesNotAsk(t *testing.T) {
 
 func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 	for _, c := range []struct {
-		name  string
 		args  []string
-		term  string
 		drawn bool
-	}{
-		{"terminal", nil, "xterm", true},
-		{"no-progress", []string{"--no-progress"}, "xterm", false},
-		{"quiet", []string{"--quiet"}, "xterm", false},
-		{"dumb", nil, "dumb", false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			a, s := onScreen(t, c.args...)
-			t.Setenv("TERM", c.term)
-			for done := range int64(3) {
-				a.progress("diffuse", done, 2)
-				time.Sleep(110 * time.Millisecond) // longer than the bar's throttle
-			}
-			a.progress("solve", 7, 0)
-			a.stopProgress()
-			if c.drawn {
-				s.wait(t, "diffuse")
-			} else if s.text() != "" {
-				t.Errorf("the screen shows %q", s.text())
-			}
-			time.Sleep(100 * time.Millisecond) // what was drawn arrives
-			end := s.text()
-			time.Sleep(250 * time.Millisecond)
-			if now := s.text(); now != end {
-				t.Errorf("after the end there appears %q", strings.TrimPrefix(now, end))
-			}
-		})
+	}{{nil, true}, {[]string{"--no-progress"}, false}, {[]string{"--quiet"}, false}} {
+		a, s := onScreen(t, c.args...)
+		a.progress("diffuse", 1, 2)
+		a.progress("solve", 7, 0)
+		a.console.Stop()
+		if c.drawn {
+			s.wait(t, "diffuse")
+			s.wait(t, "solve")
+		} else if a.console.Shows || s.text() != "" {
+			t.Errorf("%q: the screen shows %q", c.args, s.text())
+		}
 	}
 	a, _, stderr := kit(t)
 	a.progress("diffuse", 1, 2)
-	a.stopProgress()
+	a.console.Stop()
 	if stderr.Len() > 0 {
 		t.Errorf("off a terminal: %q", stderr)
-	}
-}
-
-// TestLogTakesTheProgressAway: a line of the log stands by itself, whatever its form.
-func TestLogTakesTheProgressAway(t *testing.T) {
-	for form, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
-		t.Run(form, func(t *testing.T) {
-			a, s := onScreen(t, "--log-format", form)
-			a.progress("diffuse", 1, 2)
-			time.Sleep(2 * drawEvery)
-			a.progress("diffuse", 1, 2)
-			a.log.Warn("lost")
-			a.log.Warn("again")
-			s.wait(t, "again")
-			_, after, _ := strings.Cut(s.text(), "diffuse")
-			lines := strings.SplitAfter(after, "\n")
-			if !strings.Contains(lines[0], eraseLine+begins) || !strings.HasPrefix(lines[1], begins) {
-				t.Errorf("the screen shows %q", after)
-			}
-			a.stopProgress()
-		})
-	}
-}
-
-// TestNewScopesAreAskedAbout: budget set makes a scope that the ledger does not know
-// only where somebody says so.
-func TestNewScopesAreAskedAbout(t *testing.T) {
-	var l privacy.MemoryLedger
-	limit := privacy.Budget{Epsilon: 1, Delta: 0.1}
-	if _, err := privacy.SetCap(t.Context(), &l, "property=risk", limit); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		answer, question string
-		made             bool
-	}{
-		{"\n", `Scope "property=risc" is new; did you mean "property=risk"? Create it? [y/N]`, false},
-		{"no\n", `[y/N]`, false},
-		{"Yes\n", `[y/N]`, true},
-	} {
-		a, s := onScreen(t)
-		failed := make(chan error)
-		go func() {
-			failed <- a.setCap(t.Context(), &l, []string{"property=risc"}, privacy.Cap{Budget: limit}, false)
-		}()
-		s.wait(t, c.question)
-		if _, err := s.keyboard.WriteString(c.answer); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-failed; (err == nil) != c.made || err != nil && exitCode(err) != exitNotFound {
-			t.Errorf("answered %q: %v", c.answer, err)
-		}
-		scopes, err := l.Scopes(t.Context())
-		if err != nil || slices.Contains(scopes, "property=risc") != c.made {
-			t.Errorf("answered %q: scopes %q, %v", c.answer, scopes, err)
-		}
 	}
 }

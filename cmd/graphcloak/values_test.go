@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,19 +22,6 @@ type recovered struct {
 	UniformSigma *float64
 }
 
-func reported(t *testing.T, args ...string) recovered {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if code := execute(t.Context(), args, strings.NewReader(""), &stdout, &stderr); code != 0 {
-		t.Fatalf("%q: exit %d: %s", args, code, stderr.String())
-	}
-	var r recovered
-	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // TestRecoverFromWrittenProperties: what a run wrote says the same as the run, each
 // value with its own σ; and one σ for all of an allocated release is refused.
 func TestRecoverFromWrittenProperties(t *testing.T) {
@@ -48,7 +33,7 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 				t.Fatal(text)
 			}
 			common := []string{"--from", "folder:g", "--tau", "1", "--format", "json"}
-			ran := reported(t, append([]string{
+			ran := decoded[recovered](t, append([]string{
 				"run", "--source-property", "source", "--epsilon", "4", "--delta", "0.1", "--allocation", allocation, "--mode", "write",
 			}, common...)...)
 			if allocated := allocation == "optimal"; allocated != (ran.Sigma == nil) || allocated != (ran.SigmaMin < ran.SigmaMax) ||
@@ -57,18 +42,16 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 					ran.UniformSigma)
 			}
 			values := append([]string{"recover", "--measurement-property", "gcPrivateHeat"}, common...)
-			again := reported(t, values...)
+			again := decoded[recovered](t, values...)
 			ran.UniformSigma = nil // not known of values
 			if !reflect.DeepEqual(ran, again) {
 				t.Errorf("the run says\n%+v\nand its values\n%+v", ran, again)
 			}
 			for _, sigma := range []float64{ran.SigmaMin, ran.SigmaMax, 2 * ran.SigmaMax} {
-				var stdout, stderr bytes.Buffer
-				code := execute(t.Context(), append(slices.Clone(values), "--sigma", fmt.Sprint(sigma)), strings.NewReader(""),
-					&stdout, &stderr)
+				code, _, stderr := called(t, append(slices.Clone(values), "--sigma", fmt.Sprint(sigma))...)
 				if right := ran.SigmaMin == sigma && ran.SigmaMax == sigma; right != (code == 0) ||
-					!right && (code != exitUsage || !strings.Contains(stderr.String(), "leave --sigma out")) {
-					t.Errorf("--sigma %v for σ from %v to %v: exit %d: %s", sigma, ran.SigmaMin, ran.SigmaMax, code, stderr.String())
+					!right && (code != exitUsage || !strings.Contains(stderr, "leave --sigma out")) {
+					t.Errorf("--sigma %v for σ from %v to %v: exit %d: %s", sigma, ran.SigmaMin, ran.SigmaMax, code, stderr)
 				}
 			}
 		})

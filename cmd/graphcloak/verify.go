@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -23,15 +24,10 @@ func newVerifyCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE",
 		Short: "Re-check a release without any secret",
-		Long: "verify says what it checked, what it could not, and nothing more. By itself it computes every statement of\n" +
-			"the file again from its numbers: the noise from sensitivity and budget, that it is enough for ε and δ, the\n" +
-			"cost, σ, the sentences, that each value is a multiple of its lattice constant, and all hashes.\n" +
-			"With --plan FILE: that the release was made under that plan, whose own statements are checked likewise.\n" +
-			"With a store (--from, --uri): that graph and sensors are those of the release, that the sensitivity is no larger\n" +
-			"than was charged, certified again, and that the ledger's chain is whole and holds its payment in full. That\n" +
-			"takes as long as planning did.\n" +
-			"It cannot show that noise was drawn as stated, nor that the values are readings; `graphcloak audit` tests the\n" +
-			"mechanism. A file that was forged whole, without a store to hold it against, passes.",
+		Long: "verify computes every statement of the file again from its numbers: noise, cost, lattice and hashes. With --plan FILE\n" +
+			"it checks that the release was made under that plan. With a store (--from, --uri) it certifies the sensitivity on the\n" +
+			"graph again, and finds the payment in the ledger. It says what it could not check: `graphcloak audit` tests whether\n" +
+			"noise is drawn as stated. A file that was forged whole, without a store to hold it against, passes.",
 		Example: "  graphcloak verify release.json\n  graphcloak verify release.json --plan plan.json --from folder:mygraph",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
@@ -68,8 +64,8 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	p := r.Plan()
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
-		{"noise", fmt.Sprintf("μ = %.6g, enough for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated", p.Mu, p.Epsilon,
-			p.Delta, p.Calibration)},
+		{"noise", fmt.Sprintf("μ = %.6g, sufficient for ε = %v, δ = %v by the %s calibration if the sensitivity is as stated",
+			p.Mu, p.Epsilon, p.Delta, p.Calibration)},
 		{"cost", fmt.Sprintf("ρ = %.6g", p.Cost().Rho())},
 		{"lattice", fmt.Sprintf("%d values, each a multiple of its lattice constant", len(p.Sensors))},
 	}
@@ -96,10 +92,13 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 		Guarantee    string         `json:"guarantee"`
 		NotProtected []string       `json:"notProtected"`
 	}{r.ID(), digest, true, findings, open, p.Sentence(), report.ExposedBy(p)}
-	return a.render(result, section{text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
-		section{columns: []string{"check", "found"}, rows: rowsOf(findings, func(f finding) []any { return []any{f.Check, f.Found} })},
-		section{title: "Not checked", columns: []string{"what"}, rows: rowsOf(open, func(what string) []any { return []any{what} })},
-		section{title: "The guarantee, if that holds too", text: p.Sentence()})
+	return a.render(result, term.Section{Text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
+		term.Table([]string{"check", "found"}, findings, func(f finding) []any { return []any{f.Check, f.Found} }),
+		term.Section{
+			Title: "Not checked", Columns: []string{"what"},
+			Rows: term.Rows(open, func(what string) []any { return []any{what} }),
+		},
+		term.Section{Title: "The guarantee, if that holds too", Text: p.Sentence()})
 }
 
 // unchecked lists what the checks leave open.
@@ -135,17 +134,14 @@ func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
 	if err := privacy.Verify(r.Release, p.Plan); err != nil {
 		return asRefusal(err)
 	}
-	same := func(x, y any) (bool, error) {
-		a, err := json.Marshal(x)
-		if err != nil {
-			return false, err
-		}
-		b, err := json.Marshal(y)
-		return bytes.Equal(a, b), err
-	}
 	for what, pair := range map[string][2]any{"model": {r.Model, p.Model}, "allocation": {r.Allocated, p.Allocated}} {
-		if ok, err := same(pair[0], pair[1]); err != nil || !ok {
-			return errors.Join(err, fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path))
+		x, err := json.Marshal(pair[0])
+		y, err2 := json.Marshal(pair[1])
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if !bytes.Equal(x, y) {
+			return fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path)
 		}
 	}
 	return p.CheckSignal(r.Signal)
@@ -170,7 +166,7 @@ func certified(r *graphcloak.Release) string {
 
 // verifyInStore checks a release against a graph and its ledger.
 func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest privacy.Digest) ([]finding, error) {
-	s, err := a.openUnwatched(ctx)
+	s, err := a.openReading(ctx)
 	if err != nil {
 		return nil, err
 	}

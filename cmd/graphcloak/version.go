@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 )
 
@@ -56,7 +57,7 @@ func newVersionCommand(app *app) *cobra.Command {
 		GroupID: groupManage,
 		RunE: func(*cobra.Command, []string) error {
 			b := readBuild()
-			return app.render(b, section{text: b.String()})
+			return app.render(b, term.Section{Text: b.String()})
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
 	}

@@ -18,7 +18,7 @@ func onTerminal(t *testing.T, args ...string) (stdout, stderr string, code int) 
 	t.Helper()
 	var out, errs bytes.Buffer
 	a := newApp(args, strings.NewReader(""), &out, &errs)
-	a.tty.out, a.tty.err = true, true
+	a.tty.out, a.tty.err, a.console.Terminal = true, true, true
 	code = a.execute(t.Context(), newRootCommand(a))
 	return out.String(), errs.String(), code
 }
@@ -94,7 +94,6 @@ func screenCommands(release string) []screenCommand {
 		{80, "run --source-property nope" + noise + graph, exitNotFound},
 		{80, "run --source-property source --strict" + noise + graph, exitValidation},
 		{80, "runs list" + graph, exitOK},
-		{120, "runs list" + graph, exitOK},
 		{80, "runs compare" + graph, exitOK},
 		{80, "budget set --create --epsilon 10 --delta 0.1 --budget-scope property=source" + graph, exitOK},
 		{80, "budget show" + graph, exitOK},

@@ -206,7 +206,7 @@ func (g Generator) String() string {
 // Folder builds the graph. Its nodes have the property source, which is 1 at one
 // node of the largest component, then community, or x and y, where the family
 // knows them; its relationships have weight and length where they differ from 1.
-// The files are written as they are read: they take no memory beside the graph.
+// The files are written when they are opened.
 func (g Generator) Folder() (Folder, error) {
 	s, err := g.family.build(g.values)
 	if err != nil {

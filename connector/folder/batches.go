@@ -43,14 +43,14 @@ const (
 // wide, each batch on its own. The file is read twice: a column's type is the narrowest that
 // takes all its fields. It returns the errors of [CSV.Columns].
 func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
-	return c.batches(ctx, nodesFile, []string{idColumn}, size, take)
+	return c.batches(ctx, nodesFile, size, take)
 }
 
-// RelationshipBatches hands over relationships.csv. The types of source and target are
+// RelationshipBatches hands over relationships. The types of source and target are
 // those of the column id of nodes.csv, so that they meet. It returns the errors of
 // [CSV.Columns].
 func (c *CSV) RelationshipBatches(ctx context.Context, size int, take func(Batch) error) error {
-	return c.batches(ctx, relationshipsFile, []string{sourceColumn, targetColumn}, size, take)
+	return c.batches(ctx, relationshipsFile, size, take)
 }
 
 // kind is the type of a column, from narrow to wide; whole numbers widen to
@@ -106,29 +106,28 @@ func (k kind) parse(field string) any {
 	return v
 }
 
-func (c *CSV) batches(ctx context.Context, name string, wanted []string, size int, take func(Batch) error) error {
-	kinds, rows, err := c.kinds(ctx, name, wanted)
-	if err != nil {
-		return err
-	}
-	t, err := c.open(name, wanted...)
+func (c *CSV) batches(ctx context.Context, name string, size int, take func(Batch) error) error {
+	kinds, rows, err := c.kinds(ctx, name)
 	if err != nil {
 		return err
 	}
 	if name == relationshipsFile {
-		id, err := c.idKind(ctx)
+		nodes, _, err := c.kinds(ctx, nodesFile)
 		if err != nil {
-			t.file.Close()
 			return err
 		}
-		kinds[t.column(sourceColumn)], kinds[t.column(targetColumn)] = id, id
+		kinds[sourceColumn], kinds[targetColumn] = nodes[idColumn], nodes[idColumn]
+	}
+	t, err := c.open(name, needs[name]...)
+	if err != nil {
+		return err
 	}
 	named, names := t.named()
 	next := func() Batch { return Batch{Names: names, Columns: make([][]any, len(names))} }
 	b, held := next(), 0
 	return t.each(ctx, nil, func(_ int, fields []string) error {
 		for j, k := range named {
-			b.Columns[j] = append(b.Columns[j], kinds[k].parse(fields[k]))
+			b.Columns[j] = append(b.Columns[j], kinds[names[j]].parse(fields[k]))
 			held += valueSize + len(fields[k])
 		}
 		if rows--; b.Len() < size && held < maxBatch && rows > 0 {
@@ -150,34 +149,23 @@ func (t *table) named() (columns []int, names []string) {
 	return columns, names
 }
 
-// idKind returns the type of the column id.
-func (c *CSV) idKind(ctx context.Context) (kind, error) {
-	t, err := c.open(nodesFile, idColumn)
-	if err != nil {
-		return empty, err
-	}
-	id := empty
-	column := t.column(idColumn)
-	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		id = id.widen(fields[column])
-		return nil
-	})
-	return id, err
-}
-
-// kinds returns the type of each column and the number of rows.
-func (c *CSV) kinds(ctx context.Context, name string, wanted []string) ([]kind, int, error) {
-	t, err := c.open(name, wanted...)
+// kinds returns the type of each column, by its name, and the number of rows.
+func (c *CSV) kinds(ctx context.Context, name string) (kinds map[string]kind, rows int, err error) {
+	t, err := c.open(name, needs[name]...)
 	if err != nil {
 		return nil, 0, err
 	}
-	kinds, rows := make([]kind, len(t.header)), 0
+	found := make([]kind, len(t.header))
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		for k, f := range fields {
-			kinds[k] = kinds[k].widen(f)
+			found[k] = found[k].widen(f)
 		}
 		rows++
 		return nil
 	})
+	kinds = make(map[string]kind, len(found))
+	for k, name := range t.header {
+		kinds[name] = found[k]
+	}
 	return kinds, rows, err
 }

@@ -42,7 +42,7 @@ type CSV struct {
 	generated bool
 	notices   connector.Notices
 	unused    connector.Notices
-	nodes     connector.PerGraph[numbering]
+	nodes     connector.PerGraph[map[string]int32] // the number of each selected node, by the column id
 }
 
 // Notices returns what was left out while reading.
@@ -58,11 +58,8 @@ type table struct {
 	name   string
 	source *source
 	reader *csv.Reader
-	header []string          // names of the columns
-	as     []string          // the same as they are written
-	alias  map[string]string // other names of columns
-	bytes  []byte            // of the row that was handed over last, where they are kept
-	raw    [][]byte          // the fields of the row that was put last
+	header []string // names of the columns; one without a name is no column that can be asked for
+	raw    [][]byte // the fields of the row that was put last
 }
 
 // maxColumns bounds the columns of a file: more than a node can have properties.
@@ -98,16 +95,12 @@ func (t *table) readHeader(wanted []string) error {
 	t.reader = csv.NewReader(r)
 	start, _ := r.Peek(readAhead) // an error comes again
 	t.reader.Comma = delimiter(start)
-	if t.as, err = t.reader.Read(); err != nil {
+	if t.header, err = t.reader.Read(); err != nil {
 		return t.headless(err)
 	}
-	t.reader.ReuseRecord = true
-	if len(t.as) > maxColumns {
-		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.as), maxColumns)
-	}
-	t.as = slices.Clone(t.as) // the reader uses its record again
-	if t.header, t.alias, err = interpret(t.name, t.as); err != nil {
-		return err
+	t.reader.ReuseRecord = true // from the next row on
+	if len(t.header) > maxColumns {
+		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
 	}
 	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is told
 		if slices.Contains(wanted, w) && t.column(w) < 0 {
@@ -144,13 +137,6 @@ func (t *table) checkHeader() error {
 
 // needs lists the columns without which a file is no part of a graph.
 var needs = map[string][]string{nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}}
-
-func columnCount(n int) string {
-	if n == 1 {
-		return "1 column"
-	}
-	return fmt.Sprintf("%d columns", n)
-}
 
 // unreadable says why a field is no text.
 func unreadable(field string) string {
@@ -209,21 +195,13 @@ func (t *table) column(name string) int {
 	if name == "" {
 		return -1
 	}
-	if k := slices.Index(t.header, name); k >= 0 {
-		return k
-	}
-	if other, ok := t.alias[name]; ok {
-		return slices.Index(t.header, other)
-	}
-	return -1
+	return slices.Index(t.header, name)
 }
 
 // each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
 	defer t.file.Close()
 	stage := strings.TrimSuffix(t.name, ".csv")
-	next, stop := t.ahead()
-	defer stop()
 	n := int64(0)
 	for ; ; n++ {
 		if n%reportEvery == 0 {
@@ -234,7 +212,7 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 				progress(stage, n, 0)
 			}
 		}
-		fields, line, err := next()
+		fields, line, err := t.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}

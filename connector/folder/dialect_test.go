@@ -4,16 +4,10 @@ package folder_test
 
 import (
 	"errors"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -26,14 +20,6 @@ var dialects = map[string][2]string{
 		"source\ttarget\ttype\tkm\na\tb\tROAD\t3\nb\tc\tSEA\t4\n",
 	},
 	"bar": {"\n\nid|labels|level\na|Town|1.5\nb|Town;Port|2\nc|Hill|\n", "source|target|type|km\na|b|ROAD|3\nb|c|SEA|4\n"},
-	"neo4j-admin": {
-		"townId:ID(Town),level:double,:LABEL,note:IGNORE,:IGNORE\na,1.5,Town,x,\nb,2,Town;Port,,y\nc,,Hill,,\n",
-		":START_ID(Town),km:float,:END_ID(Town),:TYPE\na,3,b,ROAD\nb,4,c,SEA\n",
-	},
-	"admin, typed": {
-		":ID{id-type:string};level:float[];labels:LABEL\na;1.5;Town\nb;2;\"Town;Port\"\nc;;Hill\n",
-		":START_ID;:END_ID;km:int;:TYPE\na;b;3;ROAD\nb;c;4;SEA\n",
-	},
 }
 
 func TestDialects(t *testing.T) {
@@ -61,67 +47,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// What a run adds has the file's delimiter, and its undoing leaves every byte.
-func TestUndoRestoresEveryDialect(t *testing.T) {
-	for name, text := range dialects {
-		t.Run(name, func(t *testing.T) {
-			dir := files(t, text[0], text[1])
-			s := open(t, dir)
-			g, err := s.Graph(t.Context(), graph.Selection{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Write(t.Context(), g, storetest.Table(t, g, "run", "gc"), false); err != nil {
-				t.Fatal(err)
-			}
-			if read := reread(t, dir, "gcPrivateHeat"); len(read) != 3 || math.IsNaN(read[0]) {
-				t.Errorf("what was written reads as %v", read)
-			}
-			if _, err := s.Undo(t.Context(), "run"); err != nil {
-				t.Fatal(err)
-			}
-			after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-			if err != nil || string(after) != text[0] {
-				t.Errorf("%q (%v) after undo, want %q", after, err, text[0])
-			}
-		})
-	}
-}
-
-func reread(t *testing.T, dir, property string) []float64 {
-	t.Helper()
-	s := open(t, dir)
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, err := s.Signal(t.Context(), g, property)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
-}
-
-func TestColumns(t *testing.T) {
-	c := folder.CSV{FS: folder.Dir(files(t, dialects["neo4j-admin"][0], dialects["neo4j-admin"][1]))}
-	nodes, relationships, err := c.Columns()
-	if err != nil || !slices.Equal(nodes, []string{"id", "level", "labels"}) ||
-		!slices.Equal(relationships, []string{"source", "km", "target", "type"}) {
-		t.Errorf("%v and %v (%v)", nodes, relationships, err)
-	}
-}
-
-// The property that is named before :ID is a key like the column id.
-func TestAdminKey(t *testing.T) {
-	text := dialects["neo4j-admin"]
-	g, err := open(t, files(t, text[0], text[1])).Graph(t.Context(), graph.Selection{NodeKey: "townId"})
-	if err != nil || g.Order() != 3 || g.ID(0) != "a" {
-		t.Errorf("%v (%v)", g, err)
-	}
-}
-
-// A colon is part of a name unless the header has one of neo4j-admin's ids, and a
-// column without a name is nobody's property.
+// A colon is part of a name, and a column without a name is nobody's property.
 func TestColonsAndUnnamedColumns(t *testing.T) {
 	s := open(t, files(t, ",id,a:int\n0,x,1\n1,y,2\n", ",source,target\n7,x,y\n"))
 	g, err := s.Graph(t.Context(), graph.Selection{})
@@ -141,18 +67,10 @@ func TestColonsAndUnnamedColumns(t *testing.T) {
 	}
 }
 
-func TestDialectRefusals(t *testing.T) {
-	const plain = "id\na\n"
-	for name, bad := range map[string][2]string{
-		"two spaces of ids": {plain, ":START_ID(A),:END_ID(B)\na,a\n"},
-		"id twice":          {"id,x:ID\na,a\n", "source,target\n"},
-		"no id":             {"anna;size\na;1\n", "source,target\n"},
-	} {
-		_, err := open(t, files(t, bad[0], bad[1])).Graph(t.Context(), graph.Selection{})
-		if !errors.Is(err, connector.ErrInput) {
-			t.Errorf("%s: %v, want %v", name, err, connector.ErrInput)
-		} else if strings.Contains(err.Error(), "size") {
-			t.Errorf("%s: %v shows the header, which may be a row of data", name, err)
-		}
+// TestProperties: what means something to one file alone is a property of the other.
+func TestProperties(t *testing.T) {
+	s := open(t, files(t, "id,labels,source,\n1,A,0,\n", "source,target,type,labels\n1,1,R,x\n"))
+	if got, err := s.Properties(t.Context()); err != nil || !slices.Equal(got, []string{"id", "labels", "source"}) {
+		t.Errorf("%q, %v, want id, labels and source", got, err)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // hinted is an error that says what to do.
@@ -30,8 +30,7 @@ func (e *hinted) Suggestion() string { return e.hint }
 // What to do about a folder or a file that is no graph.
 const (
 	layoutHint = "a folder has nodes.csv with a column id, and relationships.csv with the columns source and target"
-	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar; neo4j-admin's :ID, :START_ID and " +
-		":END_ID serve too"
+	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar"
 	quoteHint  = "a field with a delimiter, a quotation mark or a line's end stands in quotation marks, each mark in it twice"
 	rowsHint   = "give every row a field for every column of the header, empty where there is nothing"
 	weightHint = "relationships.csv has the column %q, and it is not used: every relationship weighs 1; --relationship-weight-property " +
@@ -44,48 +43,8 @@ func (t *table) missing(w string) error {
 	if !slices.Contains(needed, w) {
 		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
 	}
-	saw := fmt.Sprintf("its first line has %s, not shown because they may be data", columnCount(len(t.header)))
-	if t.name == relationshipsFile && isHeader(t.header) {
-		saw = "its header has " + listed(t.header)
-	}
-	return &hinted{fmt.Errorf("%w: %s needs the column %s; %s, and none is %q",
-		connector.ErrInput, t.name, strings.Join(needed, " and the column "), saw, w), headerHint}
-}
-
-// headerWords are names that the columns of other programs' graphs have. A first line of relationships that has
-// one of them and no number is a header, whose names may be shown; any other may be data. One of nodes is never shown: a
-// node may be called any of them, and beside it stands what is private.
-var headerWords = []string{
-	"id", "nodeid", "key", "name", "label", "labels", "type", "weight", "source", "target", "sourceid", "targetid",
-	"src", "dst", "from", "to", "start", "end", "startid", "endid", "startnode", "endnode", "relationship", "relationshiptype",
-}
-
-func isHeader(names []string) bool {
-	known := false
-	for _, name := range names {
-		if _, err := strconv.ParseFloat(strings.TrimSpace(name), 64); err == nil {
-			return false
-		}
-		plain := strings.NewReplacer("_", "", " ", "", "-", "", ":", "").Replace(strings.ToLower(name))
-		known = known || slices.Contains(headerWords, plain) || isAdminID(name)
-	}
-	return known
-}
-
-// mostNamed is how many columns of a header are named.
-const mostNamed = 8
-
-// listed names the columns of a header.
-func listed(names []string) string {
-	quoted := make([]string, min(len(names), mostNamed))
-	for k := range quoted {
-		quoted[k] = strconv.Quote(names[k])
-	}
-	text := columnCount(len(names)) + ", " + strings.Join(quoted, ", ")
-	if len(names) > mostNamed {
-		text += ", …"
-	}
-	return text
+	return &hinted{fmt.Errorf("%w: %s needs the column %s; its first line has %s, not shown because they may be data, and none is %q",
+		connector.ErrInput, t.name, strings.Join(needed, " and the column "), report.Count(len(t.header), "column"), w), headerHint}
 }
 
 // malformed is the error of text that is no CSV. A line of nodes is a node, and its field may

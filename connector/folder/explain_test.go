@@ -3,69 +3,12 @@
 package folder_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 )
-
-// TestHeaderIsShown: the names of a header of relationships are told where one is needed that it lacks, and a
-// first line that may be data never, nor any of nodes.csv without an id: a node may be called "to".
-func TestHeaderIsShown(t *testing.T) {
-	for _, c := range []struct {
-		nodes, relationships, want, never string
-	}{
-		{
-			"nodeId,leak\na,1\n", "source,target\n", `its first line has 2 columns, not shown because they may be data, and none is "id"`,
-			"leak",
-		},
-		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", `"to"`},
-		{"to,infected\nat,healthy\n", "source,target\n", "its first line has 2 columns, not shown", "infected"},
-		{"ann,ann\nbob,eve\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"ann\x01,1\nbob,2\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"id\na\n", "From,To,Weight\na,a,1\n", `its header has 3 columns, "From", "To", "Weight"`, "may be data"},
-		{"id\na\n", "key,a,b,c,d,e,f,g,h\n", `9 columns, "key", "a", "b", "c", "d", "e", "f", "g", …`, `"h"`},
-		{"ann,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "ann"},
-		{"name,1\nbob,0\n", "source,target\n", "its first line has 2 columns, not shown", "name"},
-		{"id\nann\nbob\n", "ann,bob\n", "its first line has 2 columns, not shown", "ann"},
-	} {
-		s := open(t, files(t, c.nodes, c.relationships))
-		_, err := s.Graph(t.Context(), graph.Selection{})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.never) {
-			t.Errorf("%v, want %q and not %q", err, c.want, c.never)
-		}
-	}
-}
-
-// TestFolderErrorsSayWhatToDo: an error about a folder has a hint of its own.
-func TestFolderErrorsSayWhatToDo(t *testing.T) {
-	for _, c := range []struct{ nodes, relationships, want string }{
-		{"", "source,target\n", "name the columns in the first line"},
-		{"id\n", "source,target\n", "give each node a row"},
-		{"name\na\n", "source,target\n", "name the columns in the first line"},
-		{"id,x\n1\n", "source,target\n", "a field for every column"},
-		{"id\n1\n", "source,target\n\"1,1\n", "each mark in it twice"},
-	} {
-		s := open(t, files(t, c.nodes, c.relationships))
-		_, err := s.Graph(t.Context(), graph.Selection{})
-		checkHint(t, err, c.want)
-	}
-	_, err := folder.New(t.Context(), t.TempDir(), folder.Options{})
-	checkHint(t, err, "a folder has nodes.csv with a column id")
-}
-
-func checkHint(t *testing.T, err error, want string) {
-	t.Helper()
-	hint, ok := errors.AsType[interface {
-		error
-		Suggestion() string
-	}](err)
-	if !ok || !strings.Contains(hint.Suggestion(), want) {
-		t.Errorf("%v has the hint %v, want %q", err, hint, want)
-	}
-}
 
 // TestUnusedWeightIsTold: a column that is named weight and not read is told of.
 func TestUnusedWeightIsTold(t *testing.T) {

@@ -4,7 +4,6 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,48 +14,9 @@ import (
 // Schema returns the labels and types that the two files name, and the properties of the
 // first rows of each. Columns that mean something to a folder, such as labels and source,
 // are no properties; the column id is one. It returns the errors of [CSV.Columns].
-func (s *Store) Schema(ctx context.Context) (connector.Schema, error) { return s.csv.Schema(ctx) }
-
-// Names is [CSV.Names]. It returns the errors of [CSV.Columns].
-func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
-	return s.csv.Names(ctx)
-}
-
-// Names returns the labels and the relationship types of the first rows of the two files,
-// and their properties. It returns the errors of [CSV.Columns].
-func (c *CSV) Names(ctx context.Context) (labels, types, properties []string, err error) {
-	schema, err := c.explore(ctx, connector.SchemaRows)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for _, k := range schema.Labels {
-		labels = append(labels, k.Name)
-	}
-	for _, k := range schema.Types {
-		types = append(types, k.Name)
-	}
-	nodes, relationships, err := c.Columns()
-	nodes = slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
-	relationships = slices.DeleteFunc(relationships, func(name string) bool {
-		return name == sourceColumn || name == targetColumn ||
-			name == typeColumn
-	})
-	properties = append(nodes, relationships...)
-	slices.Sort(properties)
-	unnamed := func(name string) bool { return name == "" }
-	return slices.DeleteFunc(labels, unnamed), slices.DeleteFunc(types, unnamed), slices.Compact(properties), err
-}
-
-// Schema is [Store.Schema]. It returns the errors of [CSV.Columns].
-func (c *CSV) Schema(ctx context.Context) (connector.Schema, error) { return c.explore(ctx, -1) }
-
-// errEnough ends a reading.
-var errEnough = errors.New("enough")
-
-// explore reads so many rows of each file at most, all with −1.
-func (c *CSV) explore(ctx context.Context, rows int) (schema connector.Schema, err error) {
+func (c *CSV) Schema(ctx context.Context) (schema connector.Schema, err error) {
 	of := make(map[string]string) // the labels of each node
-	nodes, err := c.survey(ctx, nodesFile, labelsColumn, rows, func(_ *kindSurvey, t *table, fields []string) {
+	nodes, err := c.survey(ctx, nodesFile, labelsColumn, func(_ *kindSurvey, t *table, fields []string) {
 		if k := t.column(labelsColumn); k >= 0 {
 			of[strings.Clone(fields[t.column(idColumn)])] = strings.Clone(fields[k])
 		}
@@ -64,7 +24,7 @@ func (c *CSV) explore(ctx context.Context, rows int) (schema connector.Schema, e
 	if err != nil {
 		return schema, err
 	}
-	relationships, err := c.survey(ctx, relationshipsFile, typeColumn, rows, func(k *kindSurvey, t *table, fields []string) {
+	relationships, err := c.survey(ctx, relationshipsFile, typeColumn, func(k *kindSurvey, t *table, fields []string) {
 		if k.kind.Count <= connector.SchemaSample {
 			k.ends[[2]string{of[fields[t.column(sourceColumn)]], of[fields[t.column(targetColumn)]]}]++
 		}
@@ -96,20 +56,14 @@ type columnSurvey struct {
 }
 
 // survey reads a file and tells each row to also, with every kind that it is of.
-func (c *CSV) survey(ctx context.Context, file, column string, rows int,
-	also func(*kindSurvey, *table, []string),
-) (map[string]*kindSurvey, error) {
+func (c *CSV) survey(ctx context.Context, file, column string, also func(*kindSurvey, *table, []string)) (map[string]*kindSurvey, error) {
 	t, err := c.open(file, needs[file]...)
 	if err != nil {
 		return nil, err
 	}
 	kinds := make(map[string]*kindSurvey)
-	named, left := t.column(column), rows
+	named := t.column(column)
 	err = t.each(ctx, c.Progress, func(_ int, fields []string) error {
-		if left == 0 {
-			return errEnough
-		}
-		left--
 		names := []string{""}
 		if named >= 0 {
 			names = strings.Split(fields[named], ";")
@@ -132,7 +86,7 @@ func (c *CSV) survey(ctx context.Context, file, column string, rows int,
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return nil, err
 	}
 	for _, k := range kinds {

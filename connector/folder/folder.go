@@ -25,7 +25,6 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
@@ -53,14 +52,14 @@ type Options struct {
 
 // Store is a folder. It is safe for concurrent use, by several processes too.
 type Store struct {
+	CSV
 	dir     string
 	options Options
-	csv     CSV
 	db      sync.Mutex // one user of the state in this process; bbolt polls for the others
 	checked bool       // the state was whole when it was first opened
 }
 
-// New opens a folder that holds nodes.csv and relationships.csv. Nothing is created until
+// New opens a folder that holds nodes.csv and relationships. Nothing is created until
 // a run is written or a spend recorded. It returns [connector.ErrNotFound] where there is
 // no such folder, and [connector.ErrAuth] where it may not be read.
 func New(ctx context.Context, dir string, o Options) (*Store, error) {
@@ -85,7 +84,7 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, csv: CSV{FS: files, Progress: o.Progress, generated: o.Generated}}, nil
+	return &Store{dir: dir, options: o, CSV: CSV{FS: files, Progress: o.Progress, generated: o.Generated}}, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has
@@ -101,40 +100,8 @@ func (s *Store) Name() string {
 	return "folder:" + filepath.ToSlash(dir)
 }
 
-// Notices returns warnings, such as the
-// number of relationships that were left out.
-func (s *Store) Notices() []string { return s.csv.Notices() }
-
-// Unused is [CSV.Unused].
-func (s *Store) Unused() []string { return s.csv.Unused() }
-
 // Close releases the folder; there is nothing to release between calls.
 func (s *Store) Close(context.Context) error { return nil }
-
-// Graph reads the selected part. NodeKey "" is the column id. It returns the errors of
-// [CSV.Columns], and [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge]
-// and those of [graph.Builder.Connect] for what makes no graph.
-func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
-	return s.csv.Graph(ctx, sel)
-}
-
-// Signal reads a numeric column of nodes.csv, NaN where a node has no value. It returns
-// the errors of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
-func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	return s.csv.Signal(ctx, g, property)
-}
-
-// Labels reads a column of nodes.csv that names a category. It returns the errors of
-// [CSV.Columns], and [connector.ErrConflict] where the graph is another.
-func (s *Store) Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error) {
-	return s.csv.Labels(ctx, g, property)
-}
-
-// Sensors returns the nodes that carry a sensor, in ascending order. It returns the errors
-// of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
-func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	return s.csv.Sensors(ctx, g, sel)
-}
 
 // view runs a read transaction on the state; without a state, f gets nil.
 func (s *Store) view(f func(*bolt.Tx) error) error {

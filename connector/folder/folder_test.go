@@ -59,36 +59,6 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// What a run adds, its undoing takes away: the file is as it was, quotes included.
-func TestUndoRestoresTheFile(t *testing.T) {
-	const nodes = "id,note,size\n1,\"a, b\",1.50\n2,\"two\nlines\",\n3,\"say \"\"x\"\"\",007\n"
-	dir := files(t, nodes, "source,target\n1,2\n")
-	s := open(t, dir)
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(t.Context(), g, storetest.Table(t, g, "run", "gc"), false); err != nil {
-		t.Fatal(err)
-	}
-	after, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(string(after), "id,note,size,gcPrivateHeat,") || !strings.Contains(string(after), "\n3,\"say \"\"x\"\"\",007,") {
-		t.Errorf("the write changed the user's columns:\n%s", after)
-	}
-	if _, err := s.Undo(t.Context(), "run"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || string(got) != nodes {
-		t.Errorf("after the undo: %q, %v, want %q", got, err, nodes)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, "*.tmp")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-}
-
 // Another process that writes nodes.csv while a run copies it loses nothing: another run waits
 // for its turn, and an edit of the user stays and stops the run, which goes on when it is
 // repeated.
@@ -146,47 +116,6 @@ func TestOtherWriters(t *testing.T) {
 				t.Errorf("%v (%v), and the columns are %s, want those of both", err, readErr, header)
 			}
 		})
-	}
-}
-
-func TestBadFiles(t *testing.T) {
-	for name, test := range map[string]struct{ nodes, relationships, says string }{
-		"empty nodes": {"", "source,target\n", "nodes.csv is empty"},
-		"no id": {
-			"name\na\n", "source,target\n",
-			`nodes.csv needs the column id; its first line has 1 column, not shown because they may be data, and none is "id"`,
-		},
-		"no target": {"id\n1\n", "source,to\n1,1\n", `none is "target"`},
-		"slashes": {
-			"id\n1\n", "source/target\n1;1\n",
-			"needs the column source and the column target; its first line has 1 column, not shown",
-		},
-		"a column twice":      {"id,x,x\n1,2,3\n", "source,target\n", `"x" twice`},
-		"an id twice":         {"id\n1\n2\n1\n", "source,target\n", `id "1"`},
-		"an empty id":         {"id,x\n1,a\n,b\n", "source,target\n", "line 3"},
-		"a node that is not":  {"id\n1\n", "source,target\n1,9\n", `line 2: "1"–"9"`},
-		"a short row":         {"id,x\n1\n", "source,target\n", "nodes.csv, some row: there are more or fewer fields"},
-		"a quote without end": {"id\n\"1\n", "source,target\n", "nodes.csv, some row: a quotation mark is not closed"},
-		"an open quote":       {"id\n1\n", "source,target\n\"1,1\n", "relationships.csv, line 2: a quotation mark is not closed"},
-		"a header alone":      {"id\n", "source,target\n", "nodes.csv has no row below its header"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, files(t, test.nodes, test.relationships))
-			_, err := s.Graph(t.Context(), graph.Selection{})
-			if !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
-			}
-		})
-	}
-	s := open(t, files(t, "\ufeffid\r\n1\r\n2\r\n", "source,target\r\n1,2\r\n"))
-	if g, err := s.Graph(t.Context(), graph.Selection{}); err != nil || g.Order() != 2 || g.Size() != 1 {
-		t.Errorf("a byte-order mark and CRLF: %v", err)
-	}
-	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
-		t.Errorf("Cypher for a folder: %v, want ErrInput", err)
-	}
-	if _, err := folder.New(t.Context(), t.TempDir(), folder.Options{}); !errors.Is(err, connector.ErrNotFound) {
-		t.Errorf("a folder without files: %v, want ErrNotFound", err)
 	}
 }
 

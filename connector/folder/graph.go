@@ -33,62 +33,21 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
-	renumber(nodes, keys, g)
-	c.nodes.Put(g, numbering{of: nodes, byID: sel.NodeKey == "" || sel.NodeKey == idColumn})
-	return g, nil
-}
-
-// numbering has the number of each selected node, by the column id.
-type numbering struct {
-	of   map[string]int32
-	byID bool // the ids of the graph are those of the column
-}
-
-// finder returns a function that finds the number of a node. Rows mostly come in the order of
-// the graph: that the next node has the id is seen faster than it is looked up.
-func (n numbering) finder(g *graph.Graph) func(id string) (int32, bool) {
-	next := 0
-	return func(id string) (int32, bool) {
-		if n.byID && next < g.Order() && string(g.ID(next)) == id {
-			next++
-			return int32(next - 1), true
-		}
-		i, ok := n.of[id]
+	for id, h := range nodes { // handles become the numbers in the graph
+		i, ok := 0, h != unselected
 		if ok {
-			next = int(i) + 1
+			i, ok = g.Index(keys[h])
 		}
-		return i, ok
+		if nodes[id] = int32(i); !ok {
+			delete(nodes, id)
+		}
 	}
+	c.nodes.Put(g, nodes)
+	return g, nil
 }
 
 // unselected stands for the handle of a node that is not part of the graph.
 const unselected = -1
-
-// renumber makes the handles of nodes their numbers in the graph, and leaves the others out.
-func renumber(nodes map[string]int32, keys []graph.ID, g *graph.Graph) {
-	moved := make([]int32, len(keys))
-	same := len(keys) == len(nodes) && len(keys) == g.Order()
-	for h, key := range keys {
-		i, ok := h, true
-		if h >= g.Order() || g.ID(h) != key {
-			i, ok = g.Index(key)
-			same = false
-		}
-		if moved[h] = int32(i); !ok {
-			moved[h] = unselected
-		}
-	}
-	if same {
-		return
-	}
-	for id, h := range nodes {
-		if h == unselected || moved[h] == unselected {
-			delete(nodes, id)
-		} else {
-			nodes[id] = moved[h]
-		}
-	}
-}
 
 // readNodes adds the selected nodes. The map has an entry for every id, its handle, and keys
 // are the ids of the handles in the graph.
@@ -228,15 +187,15 @@ func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, tak
 	if err != nil {
 		return err
 	}
-	id, column, seen, find := t.column(idColumn), t.column(property), 0, numbers.finder(g)
+	id, column, seen := t.column(idColumn), t.column(property), 0
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		if i, ok := find(fields[id]); ok {
+		if i, ok := numbers[fields[id]]; ok {
 			take(int(i), fields[column])
 			seen++
 		}
 		return nil
 	})
-	if err == nil && seen != len(numbers.of) {
+	if err == nil && seen != len(numbers) {
 		err = fmt.Errorf("%w: nodes.csv changed since the graph was read; run again", connector.ErrConflict)
 	}
 	return err

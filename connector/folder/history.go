@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -118,45 +117,16 @@ func (h history) PruneRuns(ctx context.Context, before time.Time) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	carried, err := h.s.carried(ctx, known)
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range ids {
-		if !carried[id] {
-			continue
-		}
-		if _, err := h.s.Undo(ctx, id); err != nil {
-			return 0, err
+	for _, run := range known {
+		if slices.Contains(ids, run.ID) {
+			if _, err := h.s.Undo(ctx, run.ID); err != nil {
+				return 0, err
+			}
 		}
 	}
 	return int64(len(ids)), h.s.update(func(tx *bolt.Tx) error {
 		return forget(tx, ids)
 	})
-}
-
-// carried returns the ids that stand on nodes in the columns of runs' ids.
-func (s *Store) carried(ctx context.Context, known []connector.Run) (map[string]bool, error) {
-	t, err := s.csv.open(nodesFile, idColumn)
-	if err != nil {
-		return nil, err
-	}
-	var columns []int
-	for _, run := range known {
-		if k := t.column(run.RunIDColumn); k >= 0 && !slices.Contains(columns, k) {
-			columns = append(columns, k)
-		}
-	}
-	ids := map[string]bool{}
-	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		for _, k := range columns {
-			if !ids[fields[k]] {
-				ids[strings.Clone(fields[k])] = true
-			}
-		}
-		return nil
-	})
-	return ids, err
 }
 
 // forget removes all that is told of runs, but for what the ledger holds.

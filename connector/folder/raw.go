@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
@@ -80,8 +79,7 @@ func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, us
 	if t.source.mark > 0 {
 		w.WriteString(byteOrderMark)
 	}
-	t.bytes = t.rowBytes()
-	if err := t.put(w, t.as, append(slices.Clone(t.as), header[len(t.as):]...), used); err != nil {
+	if err := t.put(w, t.header, header, used); err != nil {
 		return errors.Join(err, t.file.Close())
 	}
 	err := t.each(ctx, progress, func(_ int, fields []string) error {
@@ -94,14 +92,11 @@ func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, us
 	return w.Flush()
 }
 
-// rowBytes returns the bytes of the row that was read last.
-func (t *table) rowBytes() []byte { return t.source.bytes[:t.reader.InputOffset()-t.source.row] }
-
 // put writes the row that was handed over last with other values: those that did not
 // change byte by byte, quotes, blank lines and the end of the line included.
 // Columns that are not used are left out; those beyond the old ones are new.
 func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
-	raw := t.bytes
+	raw := t.source.bytes[:t.reader.InputOffset()-t.source.row]
 	lead := raw[:blank(raw)]
 	body := bytes.TrimSuffix(bytes.TrimSuffix(raw[len(lead):], []byte{'\n'}), []byte{'\r'})
 	end := raw[len(lead)+len(body):]

@@ -4,7 +4,6 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,31 +14,17 @@ import (
 
 // Signal reads a numeric column of nodes.csv, NaN where a node has no value. A NaN that is
 // written out, an infinity or a text is an ErrInput with their number, and so is the
-// column of ids or of labels, under either of its names. It returns the errors of
+// column of ids or of labels. It returns the errors of
 // [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	if err := c.checkSignal(property); err != nil {
-		return nil, err
+	if property == idColumn || property == labelsColumn { // read without noise whatever a selection names
+		return nil, fmt.Errorf("%w: %s of nodes.csv is public; give the numbers a column of their own", connector.ErrInput, property)
 	}
 	r := connector.NewReadings(g, property)
 	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, connector.Parse(text)) }); err != nil {
 		return nil, err
 	}
 	return r.Result()
-}
-
-// checkSignal refuses a column that is read without noise whatever a selection names: it
-// could be the signal, and be public all the same.
-func (c *CSV) checkSignal(property string) error {
-	t, err := c.open(nodesFile, property)
-	if err != nil {
-		return err
-	}
-	if k := t.column(property); k >= 0 && (t.header[k] == idColumn || t.header[k] == labelsColumn) {
-		err = fmt.Errorf("%w: %s holds column %s of nodes.csv, which is public; give the numbers a column of their own", connector.ErrInput,
-			property, t.header[k])
-	}
-	return errors.Join(err, t.file.Close())
 }
 
 // Labels reads a column of nodes.csv that names a category, "" where a node has no value.
@@ -102,10 +87,10 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 	if err != nil {
 		return err
 	}
-	id, find := t.column(idColumn), numbers.finder(g)
+	id := t.column(idColumn)
 	var bad connector.Offenders
 	err = t.each(ctx, nil, func(line int, fields []string) error {
-		if i, ok := find(fields[id]); ok && wrong[i] != nil {
+		if i, ok := numbers[fields[id]]; ok && wrong[i] != nil {
 			bad.Add("%s line %d: %s", nodesFile, line, strings.TrimPrefix(wrong[i].Error(), "privacy: "))
 		}
 		return nil
@@ -118,7 +103,7 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 }
 
 // numbered opens the nodes of a graph that was read.
-func (c *CSV) numbered(g *graph.Graph) (*table, numbering, error) {
+func (c *CSV) numbered(g *graph.Graph) (*table, map[string]int32, error) {
 	numbers, err := c.nodes.Get(g)
 	if err != nil {
 		return nil, numbers, err
@@ -134,10 +119,10 @@ func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bo
 	if err != nil {
 		return err
 	}
-	id, labels, seen, find := t.column(idColumn), t.column(labelsColumn), map[string]bool{}, numbers.finder(g)
+	id, labels, seen := t.column(idColumn), t.column(labelsColumn), map[string]bool{}
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		has := selected(fields, labels, []string{label}, seen)
-		if i, ok := find(fields[id]); ok {
+		if i, ok := numbers[fields[id]]; ok {
 			keep[i] = keep[i] && has
 		}
 		return nil

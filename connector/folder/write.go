@@ -37,11 +37,11 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 }
 
 func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
-	numbers, err := s.csv.nodes.Get(g)
+	numbers, err := s.nodes.Get(g)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.csv.open(nodesFile, idColumn)
+	t, err := s.open(nodesFile, idColumn)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 				present = append(present, columns[k])
 			}
 		}
-		if _, ok := numbers.of[fields[id]]; !ok || len(present) == 0 {
+		if _, ok := numbers[fields[id]]; !ok || len(present) == 0 {
 			return nil
 		}
 		if owner < 0 {
@@ -161,7 +161,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	defer done()
-	numbers, err := s.csv.nodes.Get(g)
+	numbers, err := s.nodes.Get(g)
 	if err != nil {
 		return err
 	}
@@ -170,26 +170,33 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	values := newTexts(t, g.Order())
-	written := int64(0)
+	covered := make([]bool, g.Order())
+	nodes := connector.Covered(t, g.Order())
+	for _, i := range nodes {
+		covered[i] = true
+	}
+	written := 0
 	err = s.rewrite(ctx, run.Columns, func(header []string) func(fields []string) {
-		id, find := slices.Index(header, idColumn), numbers.finder(g)
+		id := slices.Index(header, idColumn)
 		var at, empty []int
 		var columns []textColumn
+		for _, c := range t.Columns() {
+			at, columns = append(at, slices.Index(header, c.Name)), append(columns, newTextColumn(c, g.Order()))
+		}
 		for k, name := range header {
-			if c, ok := values.columns[name]; ok {
-				at, columns = append(at, k), append(columns, c)
-			} else if slices.Contains(stale, name) {
+			if slices.Contains(stale, name) {
 				empty = append(empty, k)
 			}
 		}
 		return func(fields []string) {
-			i, ok := find(fields[id])
-			if !ok || !values.covered[i] {
+			i, ok := numbers[fields[id]]
+			if !ok || !covered[i] {
 				return
 			}
 			written++
-			values.fill(fields, at, columns, i)
+			for k, c := range columns {
+				fields[at[k]] = c.text(i)
+			}
 			for _, k := range empty {
 				fields[k] = ""
 			}
@@ -198,11 +205,11 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
-	if gone := int64(values.count) - written; gone != 0 {
+	if gone := len(nodes) - written; gone != 0 {
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
-			connector.ErrConflict, gone, values.count, run.ID, run.ID)
+			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
 	}
-	return s.settle(run.ID, connector.Finished, "finishedAt", written)
+	return s.settle(run.ID, connector.Finished, "finishedAt", int64(written))
 }
 
 // Undo empties the columns that the run wrote where the nodes still carry its id, and sets
@@ -220,24 +227,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	}
 	removed := int64(0)
 	if run.Status != connector.Undone && run.RunIDColumn != "" {
-		err = s.rewrite(ctx, nil, func(header []string) func(fields []string) {
-			owner := slices.Index(header, run.RunIDColumn)
-			return func(fields []string) {
-				if owner < 0 || fields[owner] != run.ID {
-					return
-				}
-				removed++
-				for k, name := range header {
-					if slices.Contains(run.Columns, name) {
-						fields[k] = ""
-					}
-				}
-			}
-		})
-		if err == nil {
-			err = s.dropEmpty(ctx, run.Columns)
-		}
-		if err != nil {
+		if removed, err = s.remove(ctx, run); err != nil {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}

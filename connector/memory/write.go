@@ -133,24 +133,16 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		}
 	}
 	for _, c := range t.Columns() {
-		for k, i := range nodesOf(c, g.Order()) {
+		for k := range max(len(c.Floats), len(c.Ints), len(c.Strings)) {
+			i := k
+			if c.Nodes != nil {
+				i = c.Nodes[k]
+			}
 			s.put(rows[i], c.Name, connector.Cell(c, k))
 		}
 	}
 	s.settle(run, connector.Finished, "finishedAt", int64(len(covered)))
 	return nil
-}
-
-// nodesOf returns the nodes of a column, all where it names none.
-func nodesOf(c report.Column, n int) []int {
-	if c.Nodes != nil {
-		return c.Nodes
-	}
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // Undo removes the properties that the run wrote from the nodes that still carry its

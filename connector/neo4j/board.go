@@ -54,7 +54,7 @@ func (d jobStore) SetPaused(ctx context.Context, t jobs.Target, paused bool) err
 // set replaces properties of a record. Of the records of the settings' jobs one is made
 // where there is none, behind a lock: several instances show the same state.
 func (d jobStore) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
-	if err := d.s.constrainJobs(ctx); err != nil {
+	if err := d.s.constrainOnce(ctx); err != nil {
 		return err
 	}
 	return d.s.record(ctx, "jobs", func(tx *transaction) error {

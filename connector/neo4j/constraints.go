@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -28,20 +27,13 @@ func (c constraint) String() string {
 	return ":" + c.label + "(" + strings.Join(c.properties, ", ") + ")"
 }
 
-// key tells constraints apart, whatever their names hold.
-func (c constraint) key() string { return fmt.Sprintf("%q%q", c.label, c.properties) }
-
-// constraints are what runs and the ledger need: without them two clients could
+// constraints are what runs, the ledger and jobs need: without them two clients could
 // each create the same record.
 var constraints = []constraint{
 	{"graphcloak_run", connector.RunLabel, []string{"runId"}},
 	{"graphcloak_lock", lockLabel, []string{"name"}},
 	{"graphcloak_budget", budgetLabel, []string{"scope"}},
 	{"graphcloak_entry", entryLabel, []string{"key"}},
-}
-
-// jobConstraints are what jobs need beside them: a tick has one record.
-var jobConstraints = []constraint{
 	{"graphcloak_tick", tickLabel, []string{"jobName", "nominalTime"}},
 }
 
@@ -56,58 +48,35 @@ func (c constraint) statement() cypher {
 	return "CREATE CONSTRAINT " + c.name + "IF NOT EXISTS FOR (n:" + quote(c.label) + ") REQUIRE (" + join(properties, ", ") + ") IS UNIQUE"
 }
 
-// missingConstraints returns the constraints that the database does not have.
-func (s *Store) missingConstraints(ctx context.Context, wanted []constraint) ([]constraint, error) {
-	have := map[string]bool{}
-	err := s.read(ctx, "constraints", func(tx *transaction) error {
-		clear(have)
-		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "+
-			"'NODE_PROPERTY_UNIQUENESS'] "+
-			"AND size(labelsOrTypes) = 1 RETURN labelsOrTypes[0], properties", nil, func(r *neo4j.Record) error {
-			c := constraint{}
-			c.label, _ = r.Values[0].(string)
-			for _, v := range list(r, 1) {
-				property, _ := v.(string)
-				c.properties = append(c.properties, property)
-			}
-			have[c.key()] = true
-			return nil
-		})
-		return err
-	})
-	var missing []constraint
-	for _, c := range wanted {
-		if !have[c.key()] {
-			missing = append(missing, c)
-		}
+// uniques returns what the database keeps unique.
+func (s *Store) uniques(ctx context.Context) (have []constraint, err error) {
+	records, err := s.readAll(ctx, "constraints", "SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN "+
+		"['UNIQUENESS', 'NODE_KEY', 'NODE_PROPERTY_UNIQUENESS'] AND size(labelsOrTypes) = 1 RETURN labelsOrTypes[0], properties", nil)
+	for _, r := range records {
+		c := constraint{properties: texts(list(r, 1))}
+		c.label, _ = r.Values[0].(string)
+		have = append(have, c)
 	}
-	return missing, err
+	return have, err
 }
 
-// constrainOnce makes sure of the constraints of runs and the ledger.
+// missingConstraints returns those of the constraints that the database does not have.
+func (s *Store) missingConstraints(ctx context.Context, wanted []constraint) ([]constraint, error) {
+	have, err := s.uniques(ctx)
+	return slices.DeleteFunc(slices.Clone(wanted), func(w constraint) bool {
+		return slices.ContainsFunc(have, func(c constraint) bool { return c.label == w.label && slices.Equal(c.properties, w.properties) })
+	}), err
+}
+
+// constrainOnce makes sure of the constraints until it has succeeded once.
 func (s *Store) constrainOnce(ctx context.Context) error {
-	return s.constrained.do(func() error { return s.constrain(ctx, constraints) })
-}
-
-// constrainJobs makes sure of the constraints of jobs too.
-func (s *Store) constrainJobs(ctx context.Context) error {
-	return s.jobsConstrained.do(func() error { return s.constrain(ctx, slices.Concat(constraints, jobConstraints)) })
-}
-
-// onceSucceeded is something that is done until it has succeeded once.
-type onceSucceeded struct {
-	mu   sync.Mutex
-	done bool
-}
-
-func (a *onceSucceeded) do(try func() error) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.done {
+	s.constraining.Lock()
+	defer s.constraining.Unlock()
+	if s.constrained {
 		return nil
 	}
-	err := try()
-	a.done = err == nil
+	err := s.constrain(ctx, constraints)
+	s.constrained = err == nil
 	return err
 }
 
@@ -129,18 +98,15 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
-// Fix makes the constraints that the database needs and does not have: of runs and the
-// ledger, of jobs as [Doctor] decides, and of the selection's key where a node has it and no index
-// stands in the way. It calls before with the Cypher of all of them, and returns those that
-// it made as :Label(property). What the user may not make is a [connector.ErrAuth], and a
-// key that is not unique an error of the server's. It returns the errors of [New], and
-// [connector.ErrReadOnly].
-func (s *Store) Fix(ctx context.Context, sel graph.Selection, hasJobs bool, before func(cypher []string)) (made []string, err error) {
-	wanted, _, err := s.wanted(ctx, hasJobs)
-	if err != nil {
+// Fix makes the constraints that the database needs and does not have, that of the selection's key too where a node has it and
+// no index stands in the way. It calls before with the Cypher of all of them, and returns those that it made as
+// :Label(property). What the user may not make is a [connector.ErrAuth], and a key that is not unique an error of the server's.
+// It returns [connector.ErrNotFound] for names that the database does not know, [connector.ErrReadOnly] and the errors of [New].
+func (s *Store) Fix(ctx context.Context, sel graph.Selection, before func(cypher []string)) (made []string, err error) {
+	if err := s.checkSelection(ctx, sel); err != nil {
 		return nil, err
 	}
-	missing, err := s.missingConstraints(ctx, wanted)
+	missing, err := s.missingConstraints(ctx, constraints)
 	if err != nil {
 		return nil, err
 	}
@@ -148,12 +114,12 @@ func (s *Store) Fix(ctx context.Context, sel graph.Selection, hasJobs bool, befo
 	if err != nil {
 		return nil, err
 	}
-	var statements []string
 	for _, k := range keys {
 		if k.index == "" && k.found {
 			missing = append(missing, k.constraint)
 		}
 	}
+	var statements []string
 	for _, c := range missing {
 		statements = append(statements, string(c.statement()))
 	}
@@ -209,7 +175,7 @@ func (s *Store) missingKeys(ctx context.Context, sel graph.Selection) ([]missing
 // edition: the constraints of runs, the ledger and jobs, and those of the selection's key.
 func SetupConstraints(sel graph.Selection) []string {
 	var statements []string
-	for _, c := range slices.Concat(constraints, jobConstraints, keyConstraints(sel)) {
+	for _, c := range slices.Concat(constraints, keyConstraints(sel)) {
 		statements = append(statements, string(c.statement()))
 	}
 	return statements
@@ -220,7 +186,7 @@ func SetupConstraints(sel graph.Selection) []string {
 // runs write.
 func SetupRole(database string, properties []string) []string {
 	var labels []string
-	for _, c := range slices.Concat(constraints, jobConstraints) {
+	for _, c := range constraints {
 		labels = append(labels, Quote(c.label))
 	}
 	labels = append(labels, Quote(jobLabel))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -23,11 +22,10 @@ type CheckResult struct {
 	Err    error  `json:"-"`             // what is wrong where it is not OK; of package connector where a kind of it fits
 }
 
-// Doctor looks at the connection, the server and the rights that the selection,
-// the write-back of the properties and, where hasJobs says that there are any or the
-// database has some, jobs need. It changes nothing: writes that test the rights are
+// Doctor looks at the connection, the server and the rights that the selection and
+// the write-back of the properties need. It changes nothing: writes that test the rights are
 // rolled back. A failed check that others depend on ends the list.
-func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string, hasJobs bool) []CheckResult {
+func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []string) []CheckResult {
 	s, err := New(ctx, o)
 	if err != nil {
 		return []CheckResult{{Name: "connection", Detail: err.Error(), Fix: connectionFix(err), Err: err}}
@@ -45,7 +43,7 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 	for _, n := range s.Notices() {
 		add("connection", nil, n, "")
 	}
-	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.23 or later")
+	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.26 or later")
 	n, err := s.readable(ctx, sel)
 	add("read", err, report.Count(n.nodes, "node")+", "+report.Count(n.relationships, "relationship"), readFix(err))
 	if sel.NodeKey != "" {
@@ -60,37 +58,16 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 		detail = strings.Join(raw, "; ") + ": who reads the one reads the other. Publish from a copy without the raw property"
 	}
 	add("raw values", err, detail, "run doctor again when the server is less busy")
-	wanted, guarded, err := s.wanted(ctx, hasJobs)
-	var missing []constraint
-	if err == nil {
-		missing, err = s.missingConstraints(ctx, wanted)
-	}
-	add("constraints", err, protection(missing, guarded), "run doctor again when the server is less busy")
+	missing, err := s.missingConstraints(ctx, constraints)
+	add("constraints", err, protection(missing), "run doctor again when the server is less busy")
 	return checks
 }
 
-// wanted returns the constraints that the database needs, and what they guard. Those of
-// ticks are needed where there are jobs, filed in it or elsewhere: without them two servers
-// could each claim one tick.
-func (s *Store) wanted(ctx context.Context, hasJobs bool) (wanted []constraint, guarded string, err error) {
-	if !hasJobs {
-		records, err := s.readAll(ctx, "doctor", "MATCH (j:"+jobLabel+") RETURN 1 LIMIT 1", nil)
-		if err != nil {
-			return nil, "", err
-		}
-		hasJobs = len(records) > 0
-	}
-	if !hasJobs {
-		return constraints, "runs and the ledger", nil
-	}
-	return slices.Concat(constraints, jobConstraints), "runs, the ledger and the ticks of jobs", nil
-}
-
-// protection says which constraints exist and what they guard. The first run, or the first
-// claim of a job, creates the missing ones before it spends, and fails where it may not.
-func protection(missing []constraint, guarded string) string {
+// protection says which constraints exist. The first run, or the first claim of a job, creates
+// the missing ones before it spends, and fails where it may not.
+func protection(missing []constraint) string {
 	if len(missing) == 0 {
-		return guarded + " are protected"
+		return "runs, the ledger and the ticks of jobs are protected"
 	}
 	names := make([]string, len(missing))
 	for i, c := range missing {
@@ -104,32 +81,24 @@ func protection(missing []constraint, guarded string) string {
 // private property which the run released. It names properties, never nodes.
 func (s *Store) exposedSignals(ctx context.Context) (found []string, err error) {
 	runs, err := s.Runs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var looked []string
+	looked := map[[2]string]bool{}
 	for _, r := range runs {
 		signal, _ := r.Record[report.SignalKey].(string)
-		if signal == "" || len(r.Columns) == 0 {
+		if signal == "" || len(r.Columns) == 0 || len(looked) == 20 || looked[[2]string{signal, r.Columns[0]}] { // each a scan
 			continue
 		}
-		published := r.Columns[0]
-		text := fmt.Sprintf("%s lies beside %s", signal, published)
-		if slices.Contains(looked, text) || len(looked) == 20 { // each is a scan of the nodes
-			continue
-		}
-		looked = append(looked, text)
+		looked[[2]string{signal, r.Columns[0]}] = true
 		names := naming{}
-		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", published)+" IS NOT NULL AND "+
+		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", r.Columns[0])+" IS NOT NULL AND "+
 			names.property("n", signal)+" IS NOT NULL RETURN 1 LIMIT 1", names)
 		if err != nil {
 			return nil, err
 		}
 		if len(records) > 0 {
-			found = append(found, text)
+			found = append(found, fmt.Sprintf("%s lies beside %s", signal, r.Columns[0]))
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 func connectionFix(err error) string {
@@ -236,7 +205,7 @@ func (s *Store) mayWrite(ctx context.Context, properties []string) error {
 		}
 		for _, p := range properties {
 			names := naming{}
-			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET "+names.target(s.server, "n", p)+" = 0", names); err != nil {
+			if err := tx.do("MATCH (n) WITH n LIMIT 1 SET "+names.property("n", p)+" = 0", names); err != nil {
 				return err
 			}
 		}

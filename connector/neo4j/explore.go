@@ -10,7 +10,6 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 )
 
 // maxKeys bounds the properties of a node that are looked at: a sample takes no longer
@@ -25,7 +24,7 @@ var ownLabels = []string{connector.RunLabel, lockLabel, budgetLabel, entryLabel,
 // errors of [New].
 func (s *Store) Schema(ctx context.Context) (connector.Schema, error) {
 	var out connector.Schema
-	unique, err := s.uniqueProperties(ctx)
+	uniques, err := s.uniques(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -51,8 +50,10 @@ func (s *Store) Schema(ctx context.Context) (connector.Schema, error) {
 			if err != nil {
 				return out, err
 			}
-			for i := range kind.Properties {
-				kind.Properties[i].Unique = k.kind == labelNames && slices.Contains(unique[name], kind.Properties[i].Name)
+			for i, p := range kind.Properties {
+				kind.Properties[i].Unique = k.kind == labelNames && slices.ContainsFunc(uniques, func(c constraint) bool {
+					return c.label == name && slices.Equal(c.properties, []string{p.Name})
+				})
 			}
 			out.Cut = out.Cut || cut
 			if kind.Count > 0 { // a name that is in use no more stays known
@@ -164,49 +165,5 @@ func typeOf(values []any) (t connector.PropertyType) {
 	return t
 }
 
-// uniqueProperties returns the properties that a constraint makes unique, by label.
-func (s *Store) uniqueProperties(ctx context.Context) (unique map[string][]string, err error) {
-	err = s.read(ctx, "constraints", func(tx *transaction) error {
-		unique = make(map[string][]string)
-		_, err := tx.rows("SHOW CONSTRAINTS YIELD type, labelsOrTypes, properties WHERE type IN ['UNIQUENESS', 'NODE_KEY', "+
-			"'NODE_PROPERTY_UNIQUENESS'] "+
-			"AND size(labelsOrTypes) = 1 AND size(properties) = 1 RETURN labelsOrTypes[0], properties[0]", nil,
-			func(r *neo4j.Record) error {
-				label, _ := r.Values[0].(string)
-				property, _ := r.Values[1].(string)
-				unique[label] = append(unique[label], property)
-				return nil
-			})
-		return err
-	})
-	return unique, err
-}
-
-// Names returns the labels, the relationship types and the properties that the database
-// knows, without its own of runs and the ledger. It returns the errors of [New].
-func (s *Store) Names(ctx context.Context) (labels, types, properties []string, err error) {
-	for _, k := range []struct {
-		kind names
-		list *[]string
-	}{{labelNames, &labels}, {typeNames, &types}, {propertyNames, &properties}} {
-		if *k.list, err = s.known(ctx, k.kind); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	labels = slices.DeleteFunc(labels, func(l string) bool { return slices.Contains(ownLabels, l) })
-	return labels, types, properties, nil
-}
-
-// Holds reports whether any node that the labels select, or any relationship of the types,
-// has a property: of a public one, for who has a private one can be the secret. It returns
-// the errors of [New].
-func (s *Store) Holds(ctx context.Context, sel graph.Selection, property string, onRelationship bool) (holds bool, err error) {
-	pattern := "(x" + labelled(sel.NodeLabels) + ")"
-	if onRelationship {
-		pattern = "()-[x" + quoteAll(sel.RelationshipTypes) + "]->()"
-	}
-	names := naming{}
-	records, err := s.readAll(ctx, "schema", "MATCH "+pattern+" WHERE "+names.property("x", property)+
-		" IS NOT NULL RETURN 1 LIMIT 1", names)
-	return len(records) > 0, err
-}
+// Properties returns the properties that the database knows. It returns the errors of [New].
+func (s *Store) Properties(ctx context.Context) ([]string, error) { return s.known(ctx, propertyNames) }

@@ -8,22 +8,18 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 )
 
-// Neo4j stores nodes and relationships in the order of their internal ids, so a range of
-// ids is read fastest. Gaps in the range cost time: deleted ids, other labels and types,
+// Neo4j stores nodes in the order of their internal ids, so a range of
+// ids is read fastest. Gaps in the range cost time: deleted ids, other labels,
 // and storage formats that encode more than a sequence number in an id.
-
-// expansion is the cost of expanding a relationship from its node, relative to a lookup
-// by id.
-const expansion = 4
 
 // sparse is the number of ids per node from which another way of reading is faster.
 const sparse = 4
 
-// extent returns the range of the internal ids of what x is bound to. The indexes
-// of labels and types are ordered by id: there, both ends are found at once.
-func (s *Store) extent(ctx context.Context, pattern, x cypher) (ids span, err error) {
+// extent returns the range of the internal ids of the nodes of a label expression. The index
+// of labels is ordered by id: there, both ends are found at once.
+func (s *Store) extent(ctx context.Context, label cypher) (ids span, err error) {
 	end := func(order cypher) cypher {
-		return "CALL () { MATCH " + pattern + " RETURN id(" + x + ") AS " + order + " ORDER BY " + x + " " + order + " LIMIT 1 } "
+		return "CALL () { MATCH (n" + label + ") RETURN id(n) AS " + order + " ORDER BY n " + order + " LIMIT 1 } "
 	}
 	err = s.read(ctx, "ids", func(tx *transaction) error {
 		ids = span{}

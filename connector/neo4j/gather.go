@@ -22,15 +22,11 @@ const (
 // server, because collect() passes over null. No property can hold a map.
 const missing = "{}"
 
-// none is a column that is not asked for.
-const none cypher = "null"
-
 // gather reads columns of what a MATCH binds. The first column is never null.
 type gather[T any] struct {
 	match   cypher
 	columns []cypher       // expressions
 	pieces  bool           // match binds the ids [$at[k], $at[k+1]): a record for each k
-	gaps    bool           // values may well be missing
 	params  map[string]any // of every transaction
 	// unpack is called in the session that reads, while the record is in its
 	// processor's cache; a transaction that is repeated unpacks again.
@@ -40,12 +36,11 @@ type gather[T any] struct {
 // asIs unpacks nothing.
 func asIs(r *neo4j.Record) *neo4j.Record { return r }
 
-// statement returns the text. With gaps, [missing] stands for a missing value;
-// without, a column with missing values is short.
-func (g gather[T]) statement(gaps bool) cypher {
+// statement returns the text, in which [missing] stands for a missing value.
+func (g gather[T]) statement() cypher {
 	names, collected := make([]cypher, len(g.columns)), make([]cypher, len(g.columns))
 	for i, c := range g.columns {
-		if gaps && i > 0 && c != none {
+		if i > 0 && c != none {
 			c = "coalesce(" + c + ", " + missing + ")"
 		}
 		names[i] = numbered("column", i)
@@ -58,46 +53,25 @@ func (g gather[T]) statement(gaps bool) cypher {
 	return text
 }
 
-// read returns the records of one transaction, unpacked. coalesce() takes the
-// server a fifth of the time of a reading, so it is asked for only where values are
-// missing.
-func (g gather[T]) read(ctx context.Context, s *Store, stage string, params map[string]any) ([]T, error) {
-	records, short, err := g.try(ctx, s, stage, g.gaps, params)
-	if err == nil && short {
-		records, _, err = g.try(ctx, s, stage, true, params)
-	}
-	return records, err
-}
-
-// try also reports whether a value is missing, unless gaps are allowed for.
-func (g gather[T]) try(ctx context.Context, s *Store, stage string, gaps bool, of map[string]any) (records []T, short bool, err error) {
+// read returns the records of one transaction, unpacked.
+func (g gather[T]) read(ctx context.Context, s *Store, stage string, of map[string]any) (records []T, err error) {
 	params := map[string]any{}
 	maps.Copy(params, g.params)
 	maps.Copy(params, of)
 	err = s.read(ctx, stage, func(tx *transaction) error {
-		records, short = nil, false
-		_, err := tx.rows(g.statement(gaps), params, func(r *neo4j.Record) error {
-			if short = short || g.short(r); !short {
-				records = append(records, g.unpack(r))
+		records = nil
+		_, err := tx.rows(g.statement(), params, func(r *neo4j.Record) error {
+			for i, c := range g.columns {
+				if c != none && len(list(r, i)) != len(list(r, 0)) {
+					return errors.New("neo4j: the server's columns are of different lengths")
+				}
 			}
-			if gaps && short {
-				return errors.New("neo4j: the server's columns are of different lengths")
-			}
+			records = append(records, g.unpack(r))
 			return nil
 		})
 		return err
 	})
-	return records, short, err
-}
-
-// short reports whether a value is missing.
-func (g gather[T]) short(r *neo4j.Record) bool {
-	for i, c := range g.columns {
-		if c != none && len(list(r, i)) != len(list(r, 0)) {
-			return true
-		}
-	}
-	return false
+	return records, err
 }
 
 // run reads in chunks, a transaction each, with the parameters of each, and hands
@@ -115,15 +89,6 @@ func (g gather[T]) run(ctx context.Context, s *Store, t task, size int64, params
 		}
 		return nil
 	})
-}
-
-// byID reads what match binds for a range of internal ids.
-func (g gather[T]) byID(ctx context.Context, s *Store, stage string, items int64, ids span, take func(at span, record T) error) error {
-	g.pieces = true
-	size := int64(s.options.BatchSize) * readBatches
-	return g.run(ctx, s, task{stage, ids.len(), items}, size, func(at span) map[string]any {
-		return map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
-	}, take)
 }
 
 // cuts parts a span into pieces of recordSize.

@@ -141,8 +141,12 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 		return 0, err
 	}
 	ids := connector.Prunable(all, known, before)
-	if err := d.s.undoAll(ctx, ids, known); err != nil {
-		return 0, err
+	for _, run := range known {
+		if run.RunIDColumn != "" && run.Status != connector.Undone && slices.Contains(ids, run.ID) {
+			if _, err := d.s.Undo(ctx, run.ID); err != nil {
+				return 0, err
+			}
+		}
 	}
 	removed := int64(0)
 	for batch := range slices.Chunk(ids, d.s.options.BatchSize) {
@@ -159,50 +163,6 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 		removed += n
 	}
 	return removed, d.pruneTicks(ctx, before)
-}
-
-// undoAll takes the values of these runs from the nodes that still carry them.
-func (s *Store) undoAll(ctx context.Context, ids []string, known []connector.Run) error {
-	carried := map[string][]string{} // by the property that holds the run's id
-	for _, run := range known {
-		column := run.RunIDColumn
-		if column == "" || run.Status == connector.Undone || !slices.Contains(ids, run.ID) {
-			continue
-		}
-		if _, ok := carried[column]; !ok {
-			found, err := s.carriedRuns(ctx, column)
-			if err != nil {
-				return err
-			}
-			carried[column] = found
-		}
-		if slices.Contains(carried[column], run.ID) {
-			if _, err := s.Undo(ctx, run.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// carriedRuns returns the ids of the runs whose values are on nodes.
-func (s *Store) carriedRuns(ctx context.Context, column string) (ids []string, err error) {
-	used, err := s.used(ctx, []string{column})
-	if err != nil || len(used) == 0 {
-		return nil, err
-	}
-	names := naming{}
-	owner := names.property("n", column)
-	err = s.read(ctx, "history", func(tx *transaction) error {
-		ids = nil
-		_, err := tx.rows("MATCH (n) WHERE "+owner+" IS NOT NULL RETURN DISTINCT "+owner, names, func(r *neo4j.Record) error {
-			id, _ := r.Values[0].(string)
-			ids = append(ids, id)
-			return nil
-		})
-		return err
-	})
-	return ids, err
 }
 
 // pruneTicks removes the records of ended ticks before a time.

@@ -21,18 +21,11 @@ const (
 	typeColumn   = "type"
 )
 
-const labelKind = "node label"
-
-// isReservedLabel reports whether a label is that of the ledger or of runs.
-func isReservedLabel(name string) bool {
-	return slices.ContainsFunc(constraints, func(c constraint) bool { return c.label == name })
-}
-
-// reservedNodes is the condition that n has a label of the ledger or of runs.
+// reservedNodes is the condition that n is one of GraphCloak's own records.
 func reservedNodes() cypher {
 	var parts []cypher
-	for _, c := range constraints {
-		parts = append(parts, "n:"+quote(c.label))
+	for _, l := range ownLabels {
+		parts = append(parts, "n:"+quote(l))
 	}
 	return join(parts, " OR ")
 }
@@ -41,11 +34,8 @@ func reservedNodes() cypher {
 type ImportOptions struct {
 	NodeLabel        string // "": Node
 	NodeKey          string // property that takes the column id; "": id
-	RelationshipType string // "": CONNECTED_TO
-	TypeColumn       bool   // the column type names the relationship type instead
+	RelationshipType string // where no column type names another; "": CONNECTED_TO
 	Replace          bool   // delete the nodes that have the label first
-
-	Confirm func(nodes int64) error // asked before Replace deletes so many; an error ends the import; nil: yes
 }
 
 // Imported counts what an import created, and what it deleted first.
@@ -73,43 +63,31 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 	if err := s.constrain(ctx, []constraint{{label: o.NodeLabel, properties: []string{o.NodeKey}}}); err != nil {
 		return done, err
 	}
-	batch := s.options.BatchSize
-	err = csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
-		for _, part := range split(b, labelsColumn) {
-			text, names := o.nodes(s.server, part.Batch, part.value)
-			n, err := s.importBatch(ctx, "import nodes", text, names, part.Batch, 0, part.Len())
-			done.Nodes += n
-			if err != nil {
-				return err
+	for _, file := range []struct {
+		stage, column string
+		batches       func(context.Context, int, func(folder.Batch) error) error
+		statement     func(b folder.Batch, value string) (cypher, naming)
+		done          *int64
+		total         int
+	}{
+		{"import nodes", labelsColumn, csv.NodeBatches, o.nodes, &done.Nodes, g.Order()},
+		{"import relationships", typeColumn, csv.RelationshipBatches, o.relationships, &done.Relationships, 0},
+	} {
+		err := file.batches(ctx, s.options.BatchSize, func(b folder.Batch) error {
+			for _, part := range split(b, file.column) {
+				text, names := file.statement(part.Batch, part.value)
+				n, err := s.importBatch(ctx, file.stage, text, names, part.Batch, 0, part.Len())
+				*file.done += n
+				if err != nil {
+					return err
+				}
 			}
+			s.options.Progress(file.stage, *file.done, int64(file.total))
+			return nil
+		})
+		if err != nil {
+			return done, fmt.Errorf("%s: %w", file.stage, err)
 		}
-		s.options.Progress("import nodes", done.Nodes, int64(g.Order()))
-		return nil
-	})
-	if err != nil {
-		return done, fmt.Errorf("import nodes: %w", err)
-	}
-	err = csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error {
-		by := ""
-		if o.TypeColumn {
-			by = typeColumn
-		} else if done.Relationships == 0 && slices.Contains(b.Names, typeColumn) {
-			s.options.Logger.WarnContext(ctx, "the column type becomes a property; --type-column makes it the type of the relationships",
-				"relationshipType", o.RelationshipType)
-		}
-		for _, part := range split(b, by) {
-			text, names := o.relationships(s.server, part.Batch, cmp.Or(part.value, o.RelationshipType))
-			n, err := s.importBatch(ctx, "import relationships", text, names, part.Batch, 0, part.Len())
-			done.Relationships += n
-			if err != nil {
-				return err
-			}
-		}
-		s.options.Progress("import relationships", done.Relationships, 0)
-		return nil
-	})
-	if err != nil {
-		return done, fmt.Errorf("import relationships: %w", err)
 	}
 	return done, nil
 }
@@ -125,31 +103,21 @@ func (o *ImportOptions) setDefaults() {
 	}
 }
 
-// checkNames refuses names that the database would refuse in the middle of the import.
+// checkNames refuses names that the database would refuse in the middle of the import, and labels of its own. What a file
+// names is text that can be one.
 func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch int) error {
-	check := func(kind string, names ...string) error {
-		for _, name := range names {
-			if err := checkName(kind, name); err != nil {
-				return err
-			}
-			if kind == labelKind && isReservedLabel(name) {
-				return fmt.Errorf("%w: the label %s is that of GraphCloak's own records; choose another", connector.ErrInput, name)
-			}
+	labels := []string{o.NodeLabel}
+	err := csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
+		for _, part := range split(b, labelsColumn) {
+			labels = append(labels, splitLabels(part.value)...)
 		}
 		return nil
+	})
+	if k := slices.IndexFunc(labels, func(l string) bool { return slices.Contains(ownLabels, l) }); k >= 0 {
+		return fmt.Errorf("%w: the label %s is that of GraphCloak's own records; choose another", connector.ErrInput, labels[k])
 	}
-	column := func(b folder.Batch, name, kind string) error {
-		for _, part := range split(b, name) {
-			if err := check(kind, splitLabels(part.value)...); err != nil {
-				return err
-			}
-		}
-		return check("property", b.Names...)
-	}
-	nodes := csv.NodeBatches(ctx, batch, func(b folder.Batch) error { return column(b, labelsColumn, labelKind) })
-	relationships := csv.RelationshipBatches(ctx, batch, func(b folder.Batch) error { return column(b, typeColumn, "relationship type") })
-	return cmp.Or(check(labelKind, o.NodeLabel), check("property", o.NodeKey), check("relationship type", o.RelationshipType),
-		nodes, relationships)
+	return cmp.Or(err, checkName("node label", o.NodeLabel), checkName("property", o.NodeKey),
+		checkName("relationship type", o.RelationshipType))
 }
 
 // clearLabel refuses a label with nodes, or deletes them.
@@ -172,10 +140,6 @@ func (s *Store) clearLabel(ctx context.Context, o ImportOptions) (deleted int64,
 	case ours > 0:
 		return 0, fmt.Errorf("%w: %d nodes with the label %s are GraphCloak's own records; take the label off them, or choose another",
 			connector.ErrInput, ours, o.NodeLabel)
-	case o.Confirm != nil:
-		if err := o.Confirm(n); err != nil {
-			return 0, err
-		}
 	}
 	return s.deleteLabel(ctx, match)
 }
@@ -229,10 +193,10 @@ func (s *Store) importBatch(ctx context.Context, phase string, text cypher, name
 
 // nodes merges by key, so that a transaction that is repeated creates no second
 // node, and gives the nodes the further labels, which semicolons separate.
-func (o ImportOptions) nodes(v version, b folder.Batch, labels string) (text cypher, names naming) {
+func (o ImportOptions) nodes(b folder.Batch, labels string) (text cypher, names naming) {
 	id, names := numbered("$c", slices.Index(b.Names, "id")), naming{}
 	return "UNWIND range(0, size(" + id + ") - 1) AS i MERGE (n:" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + id + "[i]})" +
-		assignments(names, v, "n", b, "id", labelsColumn) + names.labels(v, "n", splitLabels(labels)) + " RETURN count(n)", names
+		assignments(names, "n", b, "id", labelsColumn) + names.labels("n", splitLabels(labels)) + " RETURN count(n)", names
 }
 
 // splitLabels reads a value of the column labels.
@@ -240,26 +204,25 @@ func splitLabels(value string) []string {
 	return slices.DeleteFunc(strings.Split(value, ";"), func(label string) bool { return label == "" })
 }
 
-func (o ImportOptions) relationships(v version, b folder.Batch, kind string) (text cypher, names naming) {
+// relationships creates one for each row, of the type that the column type names, else that of the options.
+func (o ImportOptions) relationships(b folder.Batch, kind string) (text cypher, names naming) {
 	names = naming{}
 	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
 	end := func(name cypher, k int) cypher {
 		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + numbered("$c", k) + "[i]}) "
 	}
-	skip := []string{"source", "target"}
-	if o.TypeColumn {
-		skip = append(skip, typeColumn)
-	}
 	return "UNWIND range(0, size(" + numbered("$c", source) + ") - 1) AS i " + end("a", source) + end("b", target) +
-		"CREATE (a)-[r" + names.kind(v, kind) + "]->(b)" + assignments(names, v, "r", b, skip...) + " RETURN count(r)", names
+		"CREATE (a)-[r" + names.kind(cmp.Or(kind, o.RelationshipType)) + "]->(b)" +
+		assignments(names, "r", b, "source", "target", typeColumn) +
+		" RETURN count(r)", names
 }
 
 // assignments sets the property of x for every column but those to skip.
-func assignments(names naming, v version, x cypher, b folder.Batch, skip ...string) cypher {
+func assignments(names naming, x cypher, b folder.Batch, skip ...string) cypher {
 	var set []cypher
 	for k, name := range b.Names {
 		if !slices.Contains(skip, name) {
-			set = append(set, names.target(v, x, name)+" = "+numbered("$c", k)+"[i]")
+			set = append(set, names.property(x, name)+" = "+numbered("$c", k)+"[i]")
 		}
 	}
 	if len(set) == 0 {

@@ -45,7 +45,7 @@ const dated = " t.nominalTime > datetime('0000-01-01T00:00:00Z') "
 // Decide implements [connector.Decider]. The clock is read once the lock is held: the
 // statement that waits for it began before.
 func (d jobStore) Decide(ctx context.Context, jobName string, saved bool, rule connector.Rule) (next jobs.Claim, err error) {
-	if err := d.s.constrainJobs(ctx); err != nil {
+	if err := d.s.constrainOnce(ctx); err != nil {
 		return next, err
 	}
 	err = d.s.record(ctx, "jobs", func(tx *transaction) error {

@@ -21,6 +21,9 @@ import (
 // query.go, where the user wrote all of it. TestOnlyQuotedNames holds that.
 type cypher string
 
+// none is a column that is not asked for.
+const none cypher = "null"
+
 // quote is [Quote] as part of a statement.
 func quote(name string) cypher { return cypher(Quote(name)) }
 
@@ -54,37 +57,16 @@ func (n naming) add(name any) (parameter cypher) {
 	return parameter
 }
 
-// target is a property of x that a statement sets; servers before 5.24 take no
-// parameter there.
-func (n naming) target(v version, x cypher, name string) cypher {
-	if v.before(5, 24) {
-		return x + "." + quote(name)
-	}
-	return n.property(x, name)
-}
-
 // labels are what SET x:… gives a node; none is "".
-func (n naming) labels(v version, x cypher, labels []string) cypher {
-	switch {
-	case len(labels) == 0:
+func (n naming) labels(x cypher, labels []string) cypher {
+	if len(labels) == 0 {
 		return ""
-	case v.before(5, 24):
-		text := " SET " + x
-		for _, l := range labels {
-			text += ":" + quote(l)
-		}
-		return text
 	}
 	return " SET " + x + ":$($" + n.add(labels) + ")"
 }
 
 // kind is the type of a relationship that CREATE makes.
-func (n naming) kind(v version, name string) cypher {
-	if v.before(5, 26) {
-		return ":" + quote(name)
-	}
-	return ":$($" + n.add(name) + ")"
-}
+func (n naming) kind(name string) cypher { return ":$($" + n.add(name) + ")" }
 
 // escapes are what could end a quoted name. The server replaces \u0060 by a
 // back-tick before it looks for the end of the name, so no backslash may reach it

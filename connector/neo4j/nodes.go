@@ -57,14 +57,17 @@ func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*n
 
 // labelledNodes reads the n nodes of a label expression.
 func (s *Store) labelledNodes(ctx context.Context, label cypher, n int64, g gather[*neo4j.Record], r *nodeReader) error {
-	ids, err := s.extent(ctx, "(n"+label+")", "n")
+	ids, err := s.extent(ctx, label)
 	if err != nil {
 		return err
 	}
 	if ids.len() <= sparse*n {
 		// The label is behind WITH, or a plan might begin at the label for every range.
 		g.match = "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n WHERE n" + label
-		return g.byID(ctx, s, "nodes", n, ids, r.take)
+		g.pieces = true
+		return g.run(ctx, s, task{"nodes", ids.len(), n}, int64(s.options.BatchSize)*readBatches, func(at span) map[string]any {
+			return map[string]any{"at": span{ids.lo + at.lo, ids.lo + at.hi}.cuts()}
+		}, r.take)
 	}
 	g.match = "MATCH (n" + label + ") WITH n SKIP $skip LIMIT $limit"
 	page := max(nodePage, (n+nodePages-1)/nodePages)

@@ -42,7 +42,7 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 			return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 		}
 	}
-	if err := s.readRelationships(ctx, sel, nodes, before, b); err != nil {
+	if err := s.readRelationships(ctx, sel, nodes, b); err != nil {
 		return nil, fmt.Errorf("read relationships: %w", err)
 	}
 	after, err := s.size(ctx, sel)

@@ -25,20 +25,20 @@ type edges struct {
 // links are the relationships of a record whose ends are both selected, by the
 // numbers of the nodes.
 type links struct {
-	found          int // with any ends
 	u, v           []int32
 	weight, length []float64
 	wrong          map[int]string // what is wrong with the values of some of them
 }
 
-// unpack finds the ends and reads the values; from finds the number of the first.
-func (e *edges) unpack(r *neo4j.Record, from func(ids []any) []int32) links {
+// unpack finds the ends and reads the values; the first ends are counted from the first node of the chunk.
+func (e *edges) unpack(r *neo4j.Record) (l links) {
+	from, to := list(r, 0), e.places.numbers(list(r, 1))
 	weights, lengths := list(r, 2), list(r, 3)
-	u, v := from(list(r, 0)), e.places.numbers(list(r, 1))
-	l := links{found: len(u), u: u[:0], v: v[:0], weight: make([]float64, 0, len(u)), length: make([]float64, 0, len(u))}
-	for k := range u {
-		if u[k] >= 0 && v[k] >= 0 {
-			l.add(u[k], v[k], e.Values, entry(weights, k), entry(lengths, k))
+	l.u, l.v = make([]int32, 0, len(to)), make([]int32, 0, len(to))
+	l.weight, l.length = make([]float64, 0, len(to)), make([]float64, 0, len(to))
+	for k, v := range to {
+		if i, _ := from[k].(int64); v >= 0 {
+			l.add(int32(i), v, e.Values, entry(weights, k), entry(lengths, k))
 		}
 	}
 	return l
@@ -79,9 +79,8 @@ func (e *edges) finish(s *Store) error {
 	return e.Finish(s.notices.Add)
 }
 
-// readRelationships reads those between selected nodes: from all of their types
-// where most of them are, else from each node.
-func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, nodes *nodeSet, n size, b *graph.Builder) error {
+// readRelationships reads those between selected nodes: in chunks of nodes, those that leave each.
+func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, nodes *nodeSet, b *graph.Builder) error {
 	e := &edges{Edges: connector.Edges{Selection: sel, Builder: b}, nodes: nodes, places: newPlaces(nodes.internal)}
 	if sel.RelationshipQuery != "" {
 		if err := s.queryRelationships(ctx, e); err != nil {
@@ -89,107 +88,22 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 		}
 		return e.finish(s)
 	}
+	// The subquery keeps the planner from scanning all relationships for every node, which looks cheap to
+	// it while the database is small.
 	names := naming{}
 	g := gather[links]{
-		columns: []cypher{"", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
-		gaps:    sel.DefaultWeight != 0 || sel.DropBadWeight,
-		params:  names,
+		match: "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" +
+			quoteAll(sel.RelationshipTypes) + "]->(b) RETURN r, b }",
+		columns: []cypher{"i", "id(b)", names.property("r", sel.RelationshipWeightProperty), names.property("r", sel.LengthProperty)},
+		params:  names, unpack: e.unpack,
 	}
-	types := quoteAll(sel.RelationshipTypes)
-	ids, err := s.relationshipIDs(ctx, types)
-	if err != nil {
-		return err
-	}
-	leaving, err := s.leaving(ctx, sel, n, int64(len(nodes.ids)))
-	if err != nil {
-		return err
-	}
-	if ids.len() <= expansion*(leaving+int64(len(nodes.ids))) {
-		err = e.byID(ctx, s, g, types, ids, n.relationships)
-	} else {
-		err = e.byNode(ctx, s, g, types)
-	}
+	err := g.run(ctx, s, each("relationships", len(nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
+		return map[string]any{"ids": nodes.internal[at.lo:at.hi]}
+	}, func(at span, l links) error { return e.connect(int(at.lo), l) })
 	if err != nil {
 		return err
 	}
 	return e.finish(s)
-}
-
-// relationshipIDs returns the range of the ids of some types.
-func (s *Store) relationshipIDs(ctx context.Context, types cypher) (ids span, err error) {
-	if types == "" { // without a type there is no index
-		all, err := s.known(ctx, typeNames)
-		if err != nil || len(all) == 0 {
-			return span{}, err
-		}
-		types = quoteAll(all)
-	}
-	return s.extent(ctx, "()-[r"+types+"]->()", "r")
-}
-
-// leaving bounds the number of relationships that leave the n selected nodes, from
-// the database's own counters.
-func (s *Store) leaving(ctx context.Context, sel graph.Selection, of size, n int64) (sum int64, err error) {
-	if sel.NodeQuery != "" || len(sel.NodeLabels) == 0 {
-		return int64(float64(of.relationships) * min(1, float64(n)/float64(max(1, of.nodes)))), nil
-	}
-	err = s.read(ctx, "count", func(tx *transaction) error {
-		sum = 0
-		for _, l := range sel.NodeLabels {
-			c, err := tx.relationships("(:"+quote(l)+")", sel.RelationshipTypes)
-			if err != nil {
-				return err
-			}
-			sum += c
-		}
-		return nil
-	})
-	return min(sum, of.relationships), err
-}
-
-// byID reads all relationships of the types and keeps those between selected nodes.
-func (e *edges) byID(ctx context.Context, s *Store, g gather[links], types cypher, ids span, n int64) error {
-	g.columns[0] = "id(a)"
-	g.match = "MATCH (a)-[r]->(b) WHERE id(r) IN range($at[k], $at[k + 1] - 1)"
-	if types != "" { // behind WITH, or a plan might begin at the type for every range
-		g.match += " WITH a, r, b WHERE r" + types
-	}
-	g.unpack = func(r *neo4j.Record) links { return e.unpack(r, e.places.numbers) }
-	found := int64(0)
-	err := g.byID(ctx, s, "relationships", n, ids, func(_ span, l links) error {
-		found += int64(l.found)
-		return e.connect(0, l)
-	})
-	if err == nil && found != n {
-		err = fmt.Errorf("%w: the graph changed while it was read (%d relationships, %d before); run again",
-			connector.ErrConflict, found, n)
-	}
-	return err
-}
-
-// byNode reads the relationships that leave each selected node. The subquery keeps
-// the planner from scanning all relationships for every node, which looks cheap to
-// it while the database is small.
-func (e *edges) byNode(ctx context.Context, s *Store, g gather[links], types cypher) error {
-	g.columns[0] = "i"
-	g.match = "UNWIND range(0, size($ids) - 1) AS i MATCH (a) WHERE id(a) = $ids[i] CALL (a) { MATCH (a)-[r" + types +
-		"]->(b) RETURN r, b }"
-	g.unpack = func(r *neo4j.Record) links {
-		return e.unpack(r, positions)
-	}
-	return g.run(ctx, s, each("relationships", len(e.nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
-		return map[string]any{"ids": e.nodes.internal[at.lo:at.hi]}
-	}, func(at span, l links) error { return e.connect(int(at.lo), l) })
-}
-
-// positions are the numbers of nodes counted from the first of a chunk.
-func positions(column []any) []int32 {
-	to := make([]int32, len(column))
-	for k, v := range column {
-		i, _ := v.(int64)
-		to[k] = int32(i)
-	}
-	return to
 }
 
 // queryRelationships reads the user's query row by row; its columns are source,

@@ -89,22 +89,22 @@ func (s *Store) size(ctx context.Context, sel graph.Selection) (n size, err erro
 		if n.nodes, err = tx.count("MATCH (n"+labelled(sel.NodeLabels)+") RETURN count(n)", nil); err != nil {
 			return err
 		}
-		n.relationships, err = tx.relationships("()", sel.RelationshipTypes)
+		n.relationships, err = tx.relationships(sel.RelationshipTypes)
 		return err
 	})
 	return n, err
 }
 
-// relationships counts those of some types, or of all, that leave a node.
-func (t *transaction) relationships(from cypher, types []string) (n int64, err error) {
+// relationships counts those of some types, or of all.
+func (t *transaction) relationships(types []string) (n int64, err error) {
 	if len(types) == 0 {
-		return t.count("MATCH "+from+"-[r]->() RETURN count(r)", nil)
+		return t.count("MATCH ()-[r]->() RETURN count(r)", nil)
 	}
 	for i, kind := range types {
 		if slices.Contains(types[:i], kind) {
 			continue
 		}
-		c, err := t.count("MATCH "+from+"-[r:"+quote(kind)+"]->() RETURN count(r)", nil)
+		c, err := t.count("MATCH ()-[r:"+quote(kind)+"]->() RETURN count(r)", nil)
 		if err != nil {
 			return 0, err
 		}

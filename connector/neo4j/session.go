@@ -83,7 +83,7 @@ func (t *transaction) do(text cypher, params map[string]any) error {
 
 // read runs work in read access mode, in which the server refuses to write.
 func (s *Store) read(ctx context.Context, phase string, work func(*transaction) error) error {
-	return s.managed(ctx, access{database: s.options.Database, mode: neo4j.AccessModeRead, phase: phase}, work)
+	return s.managed(ctx, access{mode: neo4j.AccessModeRead, phase: phase}, work)
 }
 
 // write runs work in a transaction that may write. Work must do no harm when it is
@@ -107,17 +107,16 @@ func (s *Store) writing(ctx context.Context, a access, work func(*transaction) e
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
 	}
-	a.database, a.mode = s.options.Database, neo4j.AccessModeWrite
+	a.mode = neo4j.AccessModeWrite
 	return s.managed(ctx, a, work)
 }
 
 // access says how a transaction is run.
 type access struct {
-	database string
-	mode     neo4j.AccessMode
-	phase    string
-	short    bool // it takes no time but that of waiting for a lock
-	once     bool // it is not repeated where the answer to its commit was lost
+	mode  neo4j.AccessMode
+	phase string
+	short bool // it takes no time but that of waiting for a lock
+	once  bool // it is not repeated where the answer to its commit was lost
 }
 
 // managed runs work in a transaction of its own and repeats it, for retryTime, as
@@ -129,7 +128,7 @@ type access struct {
 // them.
 func (s *Store) managed(ctx context.Context, a access, work func(*transaction) error) error {
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
-		DatabaseName: a.database, AccessMode: a.mode, ImpersonatedUser: s.options.Impersonate,
+		DatabaseName: s.options.Database, AccessMode: a.mode, ImpersonatedUser: s.options.Impersonate,
 	})
 	defer hangUp(ctx, session.Close)
 	if a.mode == neo4j.AccessModeWrite {
@@ -187,11 +186,8 @@ func (s *Store) attempt(parent context.Context, session neo4j.SessionWithContext
 		again := repeatable(err) || a.short && isCode(err, codeTimedOut, codeTimedOutClient, codeLockStopped) || late && ctx.Err() != nil
 		return ending{err: err, again: again && !decided, decided: decided}
 	}
-	meta := map[string]any{"app": "graphcloak", "phase": a.phase}
-	if s.options.JobID != "" {
-		meta["jobId"] = s.options.JobID
-	}
-	tx, err := session.BeginTransaction(ctx, neo4j.WithTxMetadata(meta), neo4j.WithTxTimeout(limit))
+	tx, err := session.BeginTransaction(ctx, neo4j.WithTxMetadata(map[string]any{"app": "graphcloak", "phase": a.phase}),
+		neo4j.WithTxTimeout(limit))
 	if err != nil {
 		return failed(err, false)
 	}
@@ -260,14 +256,9 @@ func parseVersion(text string) version {
 	return v
 }
 
-// before reports whether the server is older than a release.
-func (v version) before(major, minor int) bool {
-	return v.major < major || v.major == major && v.minor < minor
-}
-
-// check refuses a server before 5.23.
+// check refuses a server before 5.26, the oldest that takes names of labels and types as values.
 func (v version) check() error {
-	if !v.before(5, 23) {
+	if v.major > 5 || v.major == 5 && v.minor >= 26 {
 		return nil
 	}
 	return fmt.Errorf("%w: the server is Neo4j %s", connector.ErrInput, v.text)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -27,22 +26,6 @@ func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]
 	return r.Result()
 }
 
-// FindReadings returns the Cypher by which a user finds the nodes whose value of a
-// property is not a number in [lo, hi], or, where every sensor needs one, is
-// missing. It is shown, never run: the errors of a run do not name them.
-func FindReadings(sel graph.Selection, sensors graph.SensorSelection, property string, lo, hi float64, needed bool) string {
-	value := "n." + Quote(property)
-	number := func(x float64) string { return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "e+", "e") }
-	where := fmt.Sprintf("NOT coalesce(%s <= %s <= %s, false)", number(lo), value, number(hi))
-	if needed && sensors.Label != "" {
-		where = "n:" + Quote(sensors.Label) + " AND " + where
-	}
-	if !needed {
-		where = value + " IS NOT NULL AND " + where
-	}
-	return "MATCH (n" + string(quoteAll(sel.NodeLabels)) + ") WHERE " + where + " RETURN n"
-}
-
 // Members returns the Cypher that lists the members of a community as a run wrote them,
 // the likeliest node first. It is shown, never run.
 func Members(prefix, runID string, community int) string {
@@ -54,12 +37,6 @@ func Members(prefix, runID string, community int) string {
 // quoteText makes a string literal.
 func quoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
-}
-
-// FindHolders returns the Cypher by which a user finds the labels of the nodes that have
-// a property. It is shown, never run: who has it can be the secret.
-func FindHolders(property string) string {
-	return "MATCH (n) WHERE n." + Quote(property) + " IS NOT NULL RETURN DISTINCT labels(n)"
 }
 
 // Labels reads a property that names a category: "" where a node has none. Whole numbers
@@ -151,7 +128,7 @@ func (s *Store) property(ctx context.Context, g *graph.Graph, property string, t
 func (s *Store) each(ctx context.Context, stage string, nodes *nodeSet, expression cypher, params map[string]any,
 	take func(i int, v any),
 ) error {
-	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, gaps: true, params: params, unpack: asIs}
+	g := gather[*neo4j.Record]{match: nodes.match(), columns: []cypher{"i", expression}, params: params, unpack: asIs}
 	n, seen := len(nodes.ids), 0
 	err := g.run(ctx, s, each(stage, n), int64(s.options.BatchSize), func(at span) map[string]any {
 		return nodes.params(at.each())

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -29,8 +30,6 @@ type Options struct {
 	AllowLoadCSV bool
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
-	JobID       string        // shown in SHOW TRANSACTIONS
-	FetchSize   int           // records per pull; 0: the driver's
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000
 	Concurrency int           // sessions at once; 0: 2
 	Timeout     time.Duration // of one transaction; 0: 10 minutes
@@ -69,7 +68,8 @@ type Store struct {
 	notices connector.Notices
 	nodes   connector.PerGraph[*nodeSet]
 
-	constrained, jobsConstrained onceSucceeded
+	constraining sync.Mutex
+	constrained  bool
 }
 
 // New connects, in one attempt, and checks that the database is there.
@@ -143,9 +143,6 @@ func (o *Options) configure(c *config.Config) {
 	c.TelemetryDisabled = true
 	c.ConnectionAcquisitionTimeout = o.ConnectionTimeout // from the socket to the server's greeting
 	c.SocketConnectTimeout = o.ConnectionTimeout
-	if o.FetchSize != 0 {
-		c.FetchSize = o.FetchSize
-	}
 	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
 }
 
@@ -169,7 +166,6 @@ func (s *Store) connect(ctx context.Context) error {
 		return classify(ctx, err)
 	}
 	name := s.options.Database
-	var known []string
 	err := s.read(ctx, "connect", func(tx *transaction) error {
 		// not of the language
 		summary, err := tx.rows("CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS "+
@@ -191,24 +187,9 @@ func (s *Store) connect(ctx context.Context) error {
 		return nil
 	})
 	if isCode(err, "Neo.ClientError.Database.DatabaseNotFound") {
-		known, _ = s.databases(ctx)
-		return connector.NotFound("database", name, known)
+		return connector.NotFound("database", name, nil)
 	}
 	return err
-}
-
-// databases lists the databases that the user may see.
-func (s *Store) databases(ctx context.Context) (names []string, err error) {
-	err = s.managed(ctx, access{database: "system", mode: neo4j.AccessModeRead, phase: "connect"}, func(tx *transaction) error {
-		names = names[:0]
-		_, err := tx.rows("SHOW DATABASES YIELD name", nil, func(r *neo4j.Record) error {
-			n, _ := r.Values[0].(string)
-			names = append(names, n)
-			return nil
-		})
-		return err
-	})
-	return names, err
 }
 
 // Name returns neo4j://host:port/database, the same whatever the scheme and the

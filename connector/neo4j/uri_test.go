@@ -42,7 +42,7 @@ func TestParseURI(t *testing.T) {
 
 func TestSupportedVersions(t *testing.T) {
 	for text, want := range map[string]bool{
-		"5.26.0": true, "5.23.0": true, "5.22.0": false, "4.4.40": false, "2026.08.1": true,
+		"5.26.0": true, "5.25.1": false, "4.4.40": false, "2026.08.1": true,
 		"6.0-SNAPSHOT": true, "5.26-aura": true, "": false,
 	} {
 		if got := parseVersion(text).check() == nil; got != want {

@@ -129,7 +129,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	nodes := connector.Covered(t, g.Order())
-	batch := newBatch(s.server, t, nodes, all, stale)
+	batch := newBatch(t, nodes, all, stale)
 	written := int64(0)
 	err = inChunks(ctx, s, each("write", len(nodes)), int64(s.options.BatchSize), func(ctx context.Context, at span) (n int64, err error) {
 		params := batch.params(at)
@@ -212,7 +212,7 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 	for k, c := range t.Columns() {
 		parameter := numbered("c", k)
 		name := string(parameter)
-		set = append(set, names.target(s.server, "n", c.Name)+" = $"+parameter)
+		set = append(set, names.property("n", c.Name)+" = $"+parameter)
 		switch {
 		case c.Floats != nil:
 			params[name] = 0.5
@@ -265,18 +265,17 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, wr
 	return stale, err
 }
 
-// batch prepares the parameters of a write: nodes in the order of the database,
-// and each column in the same order.
+// batch prepares the parameters of a write, of nodes in the order of the database.
 type batch struct {
 	text    cypher
 	names   naming
 	runID   string
 	nodes   *nodeSet
 	order   []int
-	columns []any // []float64, []int64, []string, or []any where some nodes have no value
+	columns []report.Column
 }
 
-func newBatch(v version, t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
+func newBatch(t report.Table, nodes []int, all *nodeSet, stale []string) *batch {
 	order := nodes
 	if compare := func(i, j int) int { return cmp.Compare(all.internal[i], all.internal[j]) }; !slices.IsSortedFunc(order, compare) {
 		order = slices.Clone(nodes)
@@ -286,39 +285,17 @@ func newBatch(v version, t report.Table, nodes []int, all *nodeSet, stale []stri
 	var set []cypher
 	for _, c := range t.Columns() {
 		if c.Name == t.RunIDColumn() {
-			set = append(set, b.names.target(v, "n", c.Name)+" = $run")
+			set = append(set, b.names.property("n", c.Name)+" = $run")
 			continue
 		}
-		set = append(set, b.names.target(v, "n", c.Name)+" = "+numbered("$c", len(b.columns))+"[i]")
-		b.columns = append(b.columns, arrange(c, order))
+		set = append(set, b.names.property("n", c.Name)+" = "+numbered("$c", len(b.columns))+"[i]")
+		b.columns = append(b.columns, c)
 	}
 	for _, name := range stale {
-		set = append(set, b.names.target(v, "n", name)+" = null")
+		set = append(set, b.names.property("n", name)+" = null")
 	}
 	b.text = all.match() + " SET " + join(set, ", ") + " RETURN count(n)"
 	return b
-}
-
-// arrange puts a column into the order of writing. Where a node has no value the
-// entry is nil, which removes the property.
-func arrange(c report.Column, order []int) any {
-	if c.Nodes == nil {
-		switch {
-		case c.Floats != nil:
-			return pick(c.Floats, order)
-		case c.Ints != nil:
-			return pick(c.Ints, order)
-		default:
-			return pick(c.Strings, order)
-		}
-	}
-	values := make([]any, len(order))
-	for k, i := range order {
-		if at, ok := slices.BinarySearch(c.Nodes, i); ok {
-			values[k] = connector.Cell(c, at)
-		}
-	}
-	return values
 }
 
 func pick[T any](values []T, order []int) []T {
@@ -330,21 +307,22 @@ func pick[T any](values []T, order []int) []T {
 }
 
 func (b *batch) params(at span) map[string]any {
-	p := b.nodes.params(slices.Values(b.order[at.lo:at.hi]))
+	nodes := b.order[at.lo:at.hi]
+	p := b.nodes.params(slices.Values(nodes))
 	maps.Copy(p, b.names)
 	p["run"] = b.runID
 	for k, c := range b.columns {
-		name := fmt.Sprintf("c%d", k)
-		switch v := c.(type) {
-		case []float64:
-			p[name] = v[at.lo:at.hi]
-		case []int64:
-			p[name] = v[at.lo:at.hi]
-		case []string:
-			p[name] = v[at.lo:at.hi]
-		case []any:
-			p[name] = v[at.lo:at.hi]
+		values := make([]any, len(nodes)) // nil removes the property
+		for j, node := range nodes {
+			at, ok := node, true
+			if c.Nodes != nil {
+				at, ok = slices.BinarySearch(c.Nodes, node)
+			}
+			if ok {
+				values[j] = connector.Cell(c, at)
+			}
 		}
+		p[fmt.Sprintf("c%d", k)] = values
 	}
 	return p
 }
@@ -379,11 +357,11 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	var remove []cypher
 	for _, c := range run.Columns {
 		if c != run.RunIDColumn {
-			remove = append(remove, names.target(s.server, "n", c)+" = null")
+			remove = append(remove, names.property("n", c)+" = null")
 		}
 	}
 	mine := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run "
-	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.target(s.server, "n", run.RunIDColumn)+
+	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.property("n", run.RunIDColumn)+
 		" = null RETURN count(n)"
 	removed := int64(0)
 	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize),
@@ -423,46 +401,19 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 
 // carriers returns the elements of the nodes that carry a run's id.
 func (s *Store) carriers(ctx context.Context, column, runID string) (elements []string, err error) {
-	ids, err := s.extent(ctx, "(n)", "n")
-	if err != nil {
-		return nil, err
-	}
-	var all int64
-	err = s.read(ctx, "count", func(tx *transaction) (err error) {
-		all, err = tx.count("MATCH (n) RETURN count(n)", nil)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
 	names := naming{}
-	carries := " WHERE " + names.property("n", column) + " = $run AND NOT n:" + connector.RunLabel
 	params := map[string]any{"run": runID}
+	owner := names.property("n", column)
 	maps.Copy(params, names)
-	if ids.len() > sparse*all {
-		err = s.read(ctx, "find", func(tx *transaction) error {
-			elements = elements[:0]
-			_, err := tx.rows("MATCH (n)"+carries+" RETURN elementId(n)", params, func(r *neo4j.Record) error {
+	err = s.read(ctx, "find", func(tx *transaction) error {
+		elements = elements[:0]
+		_, err := tx.rows("MATCH (n) WHERE "+owner+" = $run AND NOT n:"+connector.RunLabel+" RETURN elementId(n)", params,
+			func(r *neo4j.Record) error {
 				element, _ := r.Values[0].(string)
 				elements = append(elements, element)
 				return nil
 			})
-			return err
-		})
-		return elements, err
-	}
-	g := gather[*neo4j.Record]{
-		match:   "MATCH (n) WHERE id(n) IN range($at[k], $at[k + 1] - 1) WITH n" + carries,
-		columns: []cypher{"elementId(n)"},
-		params:  params,
-		unpack:  asIs,
-	}
-	err = g.byID(ctx, s, "find", ids.len(), ids, func(_ span, r *neo4j.Record) error {
-		for _, v := range list(r, 0) {
-			element, _ := v.(string)
-			elements = append(elements, element)
-		}
-		return nil
+		return err
 	})
 	return elements, err
 }

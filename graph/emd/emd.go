@@ -103,19 +103,3 @@ func supplies(p, q []float64, component []int32, components int) ([]float64, err
 	}
 	return b, nil
 }
-
-// sum adds with Neumaier's compensation: the error is of order one rounding of
-// the result, and not of every partial sum.
-type sum struct{ s, c float64 }
-
-func (a *sum) add(x float64) {
-	t := a.s + x
-	if math.Abs(a.s) >= math.Abs(x) {
-		a.c += (a.s - t) + x
-	} else {
-		a.c += (x - t) + a.s
-	}
-	a.s = t
-}
-
-func (a *sum) value() float64 { return a.s + a.c }

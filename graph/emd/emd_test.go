@@ -200,48 +200,6 @@ func support(p []float64, spacing float64) (x, mass []float64) {
 	return x, mass
 }
 
-// EMD is a metric, scales with mass and with length, and does not depend on the
-// names of the nodes.
-func TestMetric(t *testing.T) {
-	const seed = 3
-	r := rand.New(rand.NewPCG(seed, 0))
-	distance := func(g *graph.Graph, p, q []float64) float64 {
-		t.Helper()
-		d, err := emd.Distance(t.Context(), g, p, q)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		return d
-	}
-	for range 30 {
-		n := 2 + r.IntN(60)
-		g := random(t, r, n, 2*n)
-		p, q, s := distribution(r, n, 1), distribution(r, n, 0.2), distribution(r, n, 0.5)
-		pq, qp, ps, sq := distance(g, p, q), distance(g, q, p), distance(g, p, s), distance(g, s, q)
-		if !scalar.EqualWithinRel(pq, qp, 1e-13) {
-			t.Errorf("seed %d: EMD(p,q) = %v, EMD(q,p) = %v", seed, pq, qp)
-		}
-		if pq > (ps+sq)*(1+1e-13) {
-			t.Errorf("seed %d: EMD(p,q) = %v > %v = EMD(p,s) + EMD(s,q)", seed, pq, ps+sq)
-		}
-		if d := distance(g, p, p); d != 0 {
-			t.Errorf("seed %d: EMD(p,p) = %v", seed, d)
-		}
-		perm := r.Perm(n)
-		var edges []edge
-		for e := range g.Edges() {
-			edges = append(edges, edge{perm[e.U], perm[e.V], e.Length * 1e6})
-		}
-		pp, qq := make([]float64, n), make([]float64, n)
-		for i, to := range perm {
-			pp[to], qq[to] = p[i]*1e-9, q[i]*1e-9
-		}
-		if d := distance(build(t, n, edges), pp, qq); !scalar.EqualWithinRel(d, pq*1e-3, 1e-12) {
-			t.Errorf("seed %d: %v after relabelling and scaling, want %v", seed, d, pq*1e-3)
-		}
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	g := build(t, 4, []edge{{0, 1, 1}, {2, 3, 1}}) // two components
 	nan, inf := math.NaN(), math.Inf(1)

@@ -11,7 +11,7 @@ import (
 
 // Every pivot keeps the tree strongly feasible (an edge without flow points at
 // the root: the method could cycle otherwise), conserves mass, and never makes
-// the flow dearer.
+// the flow more expensive.
 func TestInvariants(t *testing.T) {
 	const seed = 17
 	r := rand.New(rand.NewPCG(seed, 0))

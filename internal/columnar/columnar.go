@@ -18,15 +18,11 @@ type Table struct {
 	columns []column
 }
 
-// column is one of the slices, by its kind, and which of its rows are present.
+// column is the values of a column as nil, bool, int64, float64 or string, and the kind that holds them all.
 type column struct {
-	name     string
-	kind     kind
-	present  []bool
-	integers []int64
-	floats   []float64
-	booleans []bool
-	texts    []string
+	name  string
+	kind  kind
+	cells []any
 }
 
 // kind is the type of a column's values.
@@ -47,15 +43,14 @@ const (
 // text. A nil, a NaN and an infinity are missing, as in JSON.
 func Collect(names []string, rows iter.Seq[[]any]) *Table {
 	t := &Table{columns: make([]column, len(names))}
-	cells := make([][]any, len(names))
 	for row := range rows {
 		t.rows++
 		for k := range names {
-			cells[k] = append(cells[k], canonical(row[k]))
+			t.columns[k].cells = append(t.columns[k].cells, canonical(row[k]))
 		}
 	}
 	for k, name := range names {
-		t.columns[k] = newColumn(valid(name), cells[k])
+		t.columns[k].name, t.columns[k].kind = valid(name), kindOf(t.columns[k].cells)
 	}
 	return t
 }
@@ -116,43 +111,6 @@ func kindOf(cells []any) kind {
 		return float
 	}
 	return found
-}
-
-func newColumn(name string, cells []any) column {
-	c := column{name: name, kind: kindOf(cells), present: make([]bool, len(cells))}
-	switch c.kind {
-	case boolean:
-		c.booleans = make([]bool, len(cells))
-	case integer:
-		c.integers = make([]int64, len(cells))
-	case float:
-		c.floats = make([]float64, len(cells))
-	default:
-		c.texts = make([]string, len(cells))
-	}
-	for i, v := range cells {
-		if v != nil {
-			c.present[i] = true
-			c.set(i, v)
-		}
-	}
-	return c
-}
-
-func (c *column) set(i int, v any) {
-	switch c.kind {
-	case boolean:
-		c.booleans[i] = v.(bool)
-	case integer:
-		c.integers[i] = v.(int64)
-	case float:
-		if n, ok := v.(int64); ok {
-			v = float64(n)
-		}
-		c.floats[i] = v.(float64)
-	default:
-		c.texts[i] = fmt.Sprint(v)
-	}
 }
 
 // batch is the number of rows that are written at once.

@@ -92,7 +92,7 @@ func TestEdges(t *testing.T) {
 		t.Error(err)
 	}
 	odd := Collect([]string{"a"}, slices.Values([][]any{{"\xff"}, {uint64(math.MaxUint64)}}))
-	if got := odd.columns[0].texts[0]; got != "\uFFFD" {
+	if got := odd.columns[0].cells[0]; got != "\uFFFD" {
 		t.Errorf("bytes that are no UTF-8 became %q", got)
 	}
 }

@@ -3,6 +3,7 @@
 package columnar
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -58,19 +59,22 @@ func parquetNode(k kind) parquet.Node {
 
 // parquetValue is the value of row i as one of column k; a missing one is defined at level 0.
 func (c *column) parquetValue(i, k int) parquet.Value {
-	if !c.present[i] {
-		return parquet.NullValue().Level(0, 0, k)
-	}
 	var v parquet.Value
-	switch c.kind {
-	case boolean:
-		v = parquet.BooleanValue(c.booleans[i])
-	case integer:
-		v = parquet.Int64Value(c.integers[i])
-	case float:
-		v = parquet.DoubleValue(c.floats[i])
-	default:
-		v = parquet.ByteArrayValue([]byte(c.texts[i]))
+	switch x := c.cells[i].(type) {
+	case nil:
+		return parquet.NullValue().Level(0, 0, k)
+	case bool:
+		v = parquet.BooleanValue(x)
+	case int64:
+		v = parquet.Int64Value(x)
+		if c.kind == float {
+			v = parquet.DoubleValue(float64(x))
+		}
+	case float64:
+		v = parquet.DoubleValue(x)
+	}
+	if c.kind == text {
+		v = parquet.ByteArrayValue([]byte(fmt.Sprint(c.cells[i])))
 	}
 	return v.Level(0, 1, k)
 }

@@ -193,31 +193,14 @@ func TransposeTo(out, x []float64, r, c int) {
 
 // Orthogonalize subtracts from w its components along orthonormal vectors, one after the
 // other (modified Gram–Schmidt), and adds the coefficients to coef, which may be nil.
-// A vector shorter than w is padded with zeros. After two calls w is orthogonal up to
+// After two calls w is orthogonal up to
 // rounding, unless it is mostly rounding itself ("twice is enough", Kahan and Parlett).
 func Orthogonalize(w []float64, vectors [][]float64, coef []float64) {
 	for i, q := range vectors {
-		part := w[:len(q)]
-		c := floats.Dot(q, part)
-		floats.AddScaled(part, -c, q)
+		c := floats.Dot(q, w)
+		floats.AddScaled(w, -c, q)
 		if coef != nil {
 			coef[i] += c
 		}
 	}
-}
-
-// ProjectOut subtracts from w its components along orthonormal vectors of its length, all at once (classical
-// Gram–Schmidt) and on all processors. See [Orthogonalize] for what two calls do.
-func ProjectOut(w []float64, vectors [][]float64) {
-	along := make([]float64, len(vectors))
-	parallel.Sum(len(w), 1+len(vectors), along, func(lo, hi int, sum []float64) {
-		for k, q := range vectors {
-			sum[k] += floats.Dot(q[lo:hi], w[lo:hi])
-		}
-	})
-	parallel.Rows(len(w), 1+len(vectors), func(lo, hi int) {
-		for k, c := range along {
-			floats.AddScaled(w[lo:hi], -c, vectors[k][lo:hi])
-		}
-	})
 }

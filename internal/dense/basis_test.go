@@ -102,37 +102,6 @@ func normal(rnd *rand.Rand, n int) []float64 {
 	return x
 }
 
-// Projecting out leaves what is orthogonal to the vectors, and has the same bits at any number of workers.
-func TestProjectOut(t *testing.T) {
-	const n = 50_000
-	rnd := rand.New(rand.NewPCG(1, 2))
-	vectors := make([][]float64, 3)
-	for k := range vectors {
-		v := normal(rnd, n)
-		for range 2 {
-			dense.Orthogonalize(v, vectors[:k], nil)
-		}
-		floats.Scale(1/floats.Norm(v, 2), v)
-		vectors[k] = v
-	}
-	start := normal(rnd, n)
-	want := slices.Clone(start)
-	dense.Orthogonalize(want, vectors, nil)
-	var first []float64
-	for _, workers := range []int{1, 2, 7, 16} {
-		before := runtime.GOMAXPROCS(workers)
-		w := slices.Clone(start)
-		dense.ProjectOut(w, vectors)
-		runtime.GOMAXPROCS(before)
-		if first == nil {
-			first = w
-		}
-		if !floats.EqualApprox(w, want, 1e-12) || !slices.Equal(w, first) {
-			t.Errorf("%d workers: off by %v, want 0", workers, floats.Distance(w, want, math.Inf(1)))
-		}
-	}
-}
-
 // The eigenvalues of a path are 2 − 2cos(πk/n), and the squares of the first entries of their vectors
 // are 1/n and 2cos²(πk/2n)/n. An entry many magnitudes above the others leaves them as they are.
 func TestFirstEntries(t *testing.T) {

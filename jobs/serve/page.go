@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -232,32 +231,10 @@ func (s *server) cost(j jobDetail) *Cost {
 	return nil
 }
 
-// runContent is the short page of a run.
-type runContent struct {
-	jobs.Run
-	Summary reportSummary
-}
-
-// reportSummary is what the short page tells of a report.
-type reportSummary struct {
-	Answer       string   `json:"answer"`
-	Guarantee    string   `json:"guarantee"`
-	NotProtected []string `json:"notProtected"`
-	Communities  []struct {
-		Name        string  `json:"name"`
-		Size        int     `json:"size"`
-		Prior       float64 `json:"priorProbability"`
-		Probability float64 `json:"probability"`
-	} `json:"communities"`
-}
-
-// shownCommunities is how many communities the short page of a run lists.
-const shownCommunities = 20
-
 // runPage shows a run's report, or what is known of a run that has none.
 func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 	run, err := s.Store.GetRun(r.Context(), r.PathValue("runId"))
-	if err == nil && len(run.Report) > 0 && s.Report != nil {
+	if err == nil && len(run.Report) > 0 {
 		var b bytes.Buffer
 		if err = s.Report(r.Context(), &b, run.Report); err == nil {
 			w.Header().Set("Content-Security-Policy", s.ReportPolicy+"; frame-ancestors 'none'")
@@ -267,12 +244,7 @@ func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.page(func(*http.Request) (string, frame, error) {
-		content := runContent{Run: run}
-		if len(run.Report) > 0 && err == nil {
-			err = json.Unmarshal(run.Report, &content.Summary)
-		}
-		content.Summary.Communities = content.Summary.Communities[:min(len(content.Summary.Communities), shownCommunities)]
-		return "run.html", frame{Title: "Run " + run.RunID, Content: content}, err
+		return "run.html", frame{Title: "Run " + run.RunID, Content: run}, err
 	})(w, r)
 }
 

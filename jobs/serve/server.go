@@ -31,7 +31,7 @@ type Options struct {
 	// Cost returns what a run of a job spends and from which scope; false where its settings do not say.
 	Cost func(d jobs.Definition) (Cost, bool)
 	// Report writes the page of a run's report, which is JSON, to be shown under
-	// ReportPolicy, a Content-Security-Policy. nil: the server's own short page.
+	// ReportPolicy, a Content-Security-Policy.
 	Report       func(ctx context.Context, w io.Writer, report []byte) error
 	ReportPolicy string
 }

@@ -67,9 +67,9 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		return
 	}
 	width := min(len(js), BlockColumns(max(m, n)))
-	in, out := Borrow(n*width), Borrow(m*width)
-	defer in.Back()
-	defer out.Back()
+	in, out := GetBlock(n*width), GetBlock(m*width)
+	defer in.Put()
+	defer out.Put()
 	for first := 0; first < len(js); first += width {
 		part := js[first:min(first+width, len(js))]
 		productColumns(a, dst[first*m:], part, in.V[:n*len(part)], out.V[:m*len(part)])
@@ -129,8 +129,8 @@ func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	case trans:
 		check(dst, c*k)
 		check(x, len(s.Rows)*k)
-		full := Borrow(m * k)
-		defer full.Back()
+		full := GetBlock(m * k)
+		defer full.Put()
 		if !all {
 			setZero(full.V)
 		}
@@ -145,8 +145,8 @@ func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 		parallel.ScaleRows(dst, s.Scale, k)
 	default:
 		check(dst, len(s.Rows)*k)
-		full := Borrow(m * k)
-		defer full.Back()
+		full := GetBlock(m * k)
+		defer full.Put()
 		MulBlockTo(s.A, full.V, false, x, k)
 		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -160,8 +160,8 @@ func (s Scaled) columnsTo(dst []float64, js []int) {
 	m, _ := s.A.Dims()
 	r, full := len(s.Rows), dst
 	if !allRows(s.Rows, m) {
-		block := Borrow(m * len(js))
-		defer block.Back()
+		block := GetBlock(m * len(js))
+		defer block.Put()
 		full = block.V
 	}
 	ColumnsTo(s.A, full, js)

@@ -134,9 +134,9 @@ func MulDense(dst []float64, t blas.Transpose, a blas64.General, x []float64, k 
 		blas64.Gemv(t, 1, a, blas64.Vector{N: c, Inc: 1, Data: x}, 0, blas64.Vector{N: r, Inc: 1, Data: dst})
 		return
 	}
-	in, out := Borrow(c*k), Borrow(r*k)
-	defer in.Back()
-	defer out.Back()
+	in, out := GetBlock(c*k), GetBlock(r*k)
+	defer in.Put()
+	defer out.Put()
 	dense.TransposeTo(in.V, x, c, k)
 	blas64.Gemm(blas.NoTrans, across, 1, blas64.General{Rows: k, Cols: c, Stride: c, Data: in.V}, a,
 		0, blas64.General{Rows: k, Cols: r, Stride: r, Data: out.V})
@@ -191,8 +191,8 @@ func (r rows) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 		MulBlockTo(r.a, dst, trans, x, k)
 		return
 	}
-	full := Borrow(n * k)
-	defer full.Back()
+	full := GetBlock(n * k)
+	defer full.Put()
 	if trans {
 		setZero(full.V)
 		r.each(k, func(whole, picked int) { copy(full.V[whole:whole+k], x[picked:picked+k]) })

@@ -10,19 +10,19 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// Block is memory for a block of vectors, lent by [Borrow].
+// Block is memory for a block of vectors, from [GetBlock].
 type Block struct {
-	V    []float64
-	back time.Time // when it was given back
+	V   []float64
+	put time.Time // when it was put back
 }
 
-// Borrow returns memory for size values, with whatever they hold. It is given back after use, and not used after.
+// GetBlock returns memory for size values, with whatever they hold. It is put back after use, and not used after.
 //
 // A large block is kept for a while for the next caller, in any package: fresh memory is cleared by one
 // processor and mapped page by page, which takes as long as a product, and a [sync.Pool] loses a block when
 // another processor asks, or when garbage is collected twice. Half a minute after its last use, or up to a whole one, it is dropped,
 // and the oldest where they would be more than a gigabyte.
-func Borrow(size int) *Block {
+func GetBlock(size int) *Block {
 	if size >= keptSize {
 		return large.take(size)
 	}
@@ -34,8 +34,8 @@ func Borrow(size int) *Block {
 	return b
 }
 
-// Back gives the block back.
-func (b *Block) Back() {
+// Put puts the block back.
+func (b *Block) Put() {
 	if cap(b.V) >= keptSize {
 		large.put(b)
 	} else {
@@ -87,7 +87,7 @@ func (s *shelf) take(size int) *Block {
 func (s *shelf) put(b *Block) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	b.back = time.Now()
+	b.put = time.Now()
 	s.free = append(s.free, b)
 	sum := 0
 	for _, b := range s.free {
@@ -112,7 +112,7 @@ func DropBlocks() {
 func (s *shelf) drop() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.free = slices.DeleteFunc(s.free, func(b *Block) bool { return time.Since(b.back) >= keptFor })
+	s.free = slices.DeleteFunc(s.free, func(b *Block) bool { return time.Since(b.put) >= keptFor })
 	s.timer = nil
 	if len(s.free) > 0 {
 		s.timer = time.AfterFunc(keptFor, s.drop)

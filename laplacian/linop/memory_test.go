@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// TestShelf: a large block that was given back is lent again to anyone who asks for as much or for a quarter of it, the
+// TestShelf: a large block that was put back serves the next caller who asks for as much or for a quarter of it, the
 // smallest that fits; two at the same time are two; and some time after its last use none is kept.
 func TestShelf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shelf
 		a, b := s.take(4*keptSize), s.take(8*keptSize)
 		if &a.V[0] == &b.V[0] {
-			t.Fatal("one block is lent twice")
+			t.Fatal("one block serves twice")
 		}
 		s.put(a)
 		s.put(b)
@@ -26,7 +26,7 @@ func TestShelf(t *testing.T) {
 		}{{4 * keptSize, a}, {3 * keptSize, a}, {4*keptSize + 1, b}, {keptSize, a}, {keptSize - 1, nil}, {8*keptSize + 1, nil}} {
 			got := s.take(c.size)
 			if want := c.want; got != want && (want != nil || got == a || got == b) {
-				t.Errorf("of %d values another block is lent", c.size)
+				t.Errorf("of %d values another block serves", c.size)
 			}
 			if len(got.V) != c.size {
 				t.Errorf("a block of %d values has %d", c.size, len(got.V))
@@ -71,27 +71,27 @@ func TestShelfIsBounded(t *testing.T) {
 	})
 }
 
-// TestBorrow: blocks of any size are lent and come back, and a large one is not lost in collections of garbage.
-func TestBorrow(t *testing.T) {
+// TestGetBlock: blocks of any size come and go back, and a large one is not lost in collections of garbage.
+func TestGetBlock(t *testing.T) {
 	for _, size := range []int{0, 1, keptSize - 1, keptSize} {
-		b := Borrow(size)
+		b := GetBlock(size)
 		if len(b.V) != size {
 			t.Errorf("a block of %d values has %d", size, len(b.V))
 		}
-		b.Back()
+		b.Put()
 	}
-	b := Borrow(3 * keptSize)
+	b := GetBlock(3 * keptSize)
 	at := &b.V[0]
-	b.Back()
+	b.Put()
 	for range 3 {
 		runtime.GC()
 	}
-	if b = Borrow(3 * keptSize); &b.V[0] != at {
+	if b = GetBlock(3 * keptSize); &b.V[0] != at {
 		t.Error("a large block is lost")
 	}
-	b.Back()
+	b.Put()
 	DropBlocks()
-	if c := Borrow(3 * keptSize); &c.V[0] == at {
+	if c := GetBlock(3 * keptSize); &c.V[0] == at {
 		t.Error("a block is kept that was to be dropped")
 	}
 }

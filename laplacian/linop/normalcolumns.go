@@ -19,32 +19,15 @@ func ReadNormalColumns(a Operator, weights []float64, js []int, tol float64, mos
 	if !ok {
 		return nil, false
 	}
-	if weights == nil {
-		m, _ := a.Dims()
-		weights = make([]float64, m)
-		for i := range weights {
-			weights[i] = 1
-		}
-	}
-	return r.ReadNormalColumns(weights, js, tol, most)
+	return r.ReadNormalColumns(orOnes(weights, a), js, tol, most)
 }
 
 // ReadNormalColumns is that of A, whose row s.Rows[k] weighs weights[k]·s.Scale[k]².
 func (s Scaled) ReadNormalColumns(weights []float64, js []int, tol float64, most int) (ColumnReader, bool) {
-	m, _ := s.A.Dims()
-	all := make([]float64, m)
-	for k, row := range s.Rows {
-		all[row] = weights[k] * s.Scale[k] * s.Scale[k]
-	}
-	return ReadNormalColumns(s.A, all, js, tol, most)
+	return ReadNormalColumns(s.A, whole(s.A, s.Rows, s.Scale, weights), js, tol, most)
 }
 
 // ReadNormalColumns is that of the operator whose rows are picked; the others weigh 0.
 func (r rows) ReadNormalColumns(weights []float64, js []int, tol float64, most int) (ColumnReader, bool) {
-	n, _ := r.a.Dims()
-	all := make([]float64, n)
-	for k, row := range r.pick {
-		all[row] = weights[k]
-	}
-	return ReadNormalColumns(r.a, all, js, tol, most)
+	return ReadNormalColumns(r.a, whole(r.a, r.pick, nil, weights), js, tol, most)
 }

@@ -2,7 +2,10 @@
 
 package linop
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // ColumnSquarer bounds the squared norms of columns without a product for each.
 type ColumnSquarer interface {
@@ -22,32 +25,38 @@ func ColumnSquares(ctx context.Context, a Operator, js []int, weights []float64,
 	if !ok {
 		return false, ctx.Err()
 	}
+	return c.ColumnSquares(ctx, js, orOnes(weights, a), tol, most, low, high)
+}
+
+// orOnes returns weights of the rows of a: ones where they are nil.
+func orOnes(weights []float64, a Operator) []float64 {
 	if weights == nil {
 		m, _ := a.Dims()
-		weights = make([]float64, m)
-		for i := range weights {
-			weights[i] = 1
+		weights = slices.Repeat([]float64{1}, m)
+	}
+	return weights
+}
+
+// whole returns the weights of all rows of a where the given ones are of the picked rows, and scale² counts with
+// them unless scale is nil; the others weigh 0.
+func whole(a Operator, pick []int, scale, weights []float64) []float64 {
+	m, _ := a.Dims()
+	all := make([]float64, m)
+	for k, row := range pick {
+		all[row] = weights[k]
+		if scale != nil {
+			all[row] = weights[k] * scale[k] * scale[k]
 		}
 	}
-	return c.ColumnSquares(ctx, js, weights, tol, most, low, high)
+	return all
 }
 
 // ColumnSquares is that of A, whose row s.Rows[k] weighs weights[k]·s.Scale[k]².
 func (s Scaled) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
-	m, _ := s.A.Dims()
-	all := make([]float64, m)
-	for k, row := range s.Rows {
-		all[row] = weights[k] * s.Scale[k] * s.Scale[k]
-	}
-	return ColumnSquares(ctx, s.A, js, all, tol, most, low, high)
+	return ColumnSquares(ctx, s.A, js, whole(s.A, s.Rows, s.Scale, weights), tol, most, low, high)
 }
 
 // ColumnSquares is that of the operator whose rows are picked; the others weigh 0.
 func (r rows) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
-	n, _ := r.a.Dims()
-	all := make([]float64, n)
-	for k, row := range r.pick {
-		all[row] = weights[k]
-	}
-	return ColumnSquares(ctx, r.a, js, all, tol, most, low, high)
+	return ColumnSquares(ctx, r.a, js, whole(r.a, r.pick, nil, weights), tol, most, low, high)
 }

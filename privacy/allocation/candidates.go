@@ -4,7 +4,7 @@ package allocation
 
 import (
 	"cmp"
-	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -17,24 +17,21 @@ import (
 // probes is the number of random vectors that a score is estimated from.
 const probes = 32
 
-// chooseCandidates returns the candidates among the sensors: those of the options, else all,
-// else as many as Memory holds, the same number from each community; sorted by decreasing
-// score, so that the first ones serve where time runs out.
-func (p *problem) chooseCandidates(ctx context.Context, m Diffusion, sensors []int) []int {
-	if p.opts.Candidates != nil {
-		return p.opts.Candidates
-	}
+// chooseCandidates returns the candidates among the sensors: all, or as many as the memory
+// holds, the same number from each community; sorted by decreasing score, so that the first
+// ones serve where time runs out.
+func (p *problem) chooseCandidates(m Diffusion, sensors []int) []int {
 	all := make([]int, len(sensors))
 	for i := range all {
 		all[i] = i
 	}
 	n := len(p.labels)
-	most := max(1, int(p.opts.Memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
+	most := max(1, int(p.memory/(8*int64(n)*int64(1+len(p.opts.Worlds)))))
 	if len(all) <= most {
 		return all
 	}
 	score := p.scores(m)
-	if ctx.Err() != nil {
+	if p.ctx.Err() != nil {
 		return nil
 	}
 	// Rank within the community first.
@@ -72,13 +69,13 @@ func (p *problem) scores(m Diffusion) []float64 {
 		}
 		for i, c := range p.labels {
 			v := sign()
-			if p.opts.Objective != Location && share[c] > 0 {
+			if p.objective != Location && share[c] > 0 {
 				v = signs[c] * p.prior[i] / share[c]
 			}
 			between[i*probes+k] = v
 		}
-		centre(between, n, k)
 	}
+	center(between, probes) // M maps constants to themselves, and they separate no communities
 	across := make([]float64, n*probes)
 	for _, e := range edgesOf(p.model.Graph, p.model.Alpha) {
 		r := math.Sqrt(e.scale)
@@ -97,18 +94,6 @@ func (p *problem) scores(m Diffusion) []float64 {
 	return top
 }
 
-// centre subtracts the mean from column k: M maps constants to themselves, and they
-// separate no communities.
-func centre(x []float64, n, k int) {
-	var mean float64
-	for i := range n {
-		mean += x[i*probes+k] / float64(n)
-	}
-	for i := range n {
-		x[i*probes+k] -= mean
-	}
-}
-
 // squares returns the squared norms of the rows of M X.
 func squares(m linop.Operator, x []float64, n int) []float64 {
 	y := make([]float64, n*probes)
@@ -118,4 +103,83 @@ func squares(m linop.Operator, x []float64, n int) []float64 {
 		out[i] = floats.Dot(y[i*probes:(i+1)*probes], y[i*probes:(i+1)*probes])
 	}
 	return out
+}
+
+// read chooses the candidates among the sensors and reads their rows of M.
+func (p *problem) read(diffusion Diffusion, sensors []int) error {
+	p.index = p.chooseCandidates(diffusion, sensors)
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	pick := make([]int, len(p.index))
+	for k, i := range p.index {
+		pick[k] = sensors[i]
+	}
+	var err error
+	block := blockRows * p.column()
+	if p.rows, err = newRows(p.ctx, diffusion, pick, func() bool {
+		p.work += block
+		return p.limit > 0 && p.work > p.limit/2
+	}, p.opts.Progress); err != nil {
+		return err
+	}
+	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
+	if err := p.addWorlds(); err != nil {
+		return err
+	}
+	p.value = make([]float64, len(p.rows.edges))
+	if err := p.setCap(diffusion.Err()); err != nil {
+		return err
+	}
+	return p.ctx.Err()
+}
+
+// addWorlds reads the same candidates under the other operators, and repeats the edges
+// for each.
+func (p *problem) addWorlds() error {
+	own := p.rows.edges
+	for k, d := range p.opts.Worlds {
+		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
+			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
+		}
+		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
+		if err != nil {
+			return err
+		}
+		p.rows.worlds = append(p.rows.worlds, other)
+		for _, e := range own {
+			e.world = int32(k + 1)
+			p.rows.edges = append(p.rows.edges, e)
+		}
+	}
+	return nil
+}
+
+// numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
+// is 1.
+const numericalError = 1e-3
+
+// setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
+// equal weight or, if larger, the weight at which √u_max times the error of M and of its
+// certificate is numericalError. It binds where the differences of M_s· across edges are
+// below that error. A sensor in a component of its own has no edge that bounds its weight,
+// and gets that of equal allocation.
+func (p *problem) setCap(norm float64) error {
+	worst := p.rows.largestSquares()
+	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
+	if math.IsInf(uniform, 1) {
+		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
+	}
+	n := float64(p.rows.n)
+	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
+	most := max(uniform, numericalError*numericalError/(e*e))
+	component, sizes := p.model.Graph.Components()
+	p.cap = make([]float64, p.rows.k)
+	for s, w := range worst {
+		p.cap[s] = min(1/w, most)
+		if sizes[component[p.rows.pick[s]]] == 1 {
+			p.cap[s] = uniform
+		}
+	}
+	return nil
 }

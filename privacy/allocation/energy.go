@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// energy is the objective of large graphs. A source at node i is told from one in a rival
+// energy is the objective of large graphs. A source at node i is distinguished from one in a rival
 // community b by the energy
 //
 //	E_ib = Σ_s u_s (M_si − mean_b M_s·)²/r²
@@ -40,10 +40,6 @@ type energy struct {
 
 	in, out []float64 // blocks of width columns
 }
-
-// width is the number of columns of a block: random vectors that an estimate is made of. Its
-// relative standard error is √(2/width).
-const width = 16
 
 // half is the number of columns for each of two estimates that share a product.
 const half = width / 2
@@ -120,26 +116,26 @@ func (s *energy) drawRivals() [][]int {
 	return drawn
 }
 
-// findOdds estimates K_i: the nodes elsewhere, in units of those that are hard to tell from
+// findOdds estimates K_i: the nodes elsewhere, in units of those that are hard to distinguish from
 // i. Of the latter there are Σ_j G_ij²/G_ii², where G is the Gram matrix of the centred
 // columns of M.
 func (s *energy) findOdds() {
 	n := s.p.model.Graph.Order()
 	own, all := make([]float64, n), make([]float64, n)
-	s.hear(ones(len(s.sensors)))
-	center(s.out)
+	s.project(ones(len(s.sensors)))
+	center(s.out, width)
 	s.addSquares(own, 1)
 	for i := range n {
 		s.setSigns(s.in[i*width:(i+1)*width], 1)
 	}
-	center(s.in)
+	center(s.in, width)
 	linop.MulBlockTo(s.m, s.out, false, s.in, width)
 	clear(s.in)
 	for _, i := range s.sensors {
 		copy(s.in[i*width:(i+1)*width], s.out[i*width:(i+1)*width])
 	}
 	linop.MulBlockTo(s.m, s.out, true, s.in, width)
-	center(s.out)
+	center(s.out, width)
 	s.addSquares(all, 1)
 	s.odds = make([]float64, n)
 	for i, a := range s.p.labels {
@@ -151,22 +147,6 @@ func (s *energy) findOdds() {
 			elsewhere = 1
 		}
 		s.odds[i] = math.Log(max(1, elsewhere*float64(n)/alike))
-	}
-}
-
-// center subtracts from every column of a block its mean.
-func center(x []float64) {
-	var mean [width]float64
-	n := float64(len(x) / width)
-	for at := 0; at < len(x); at += width {
-		for k, v := range x[at : at+width] {
-			mean[k] += v / n
-		}
-	}
-	for at := 0; at < len(x); at += width {
-		for k := range mean {
-			x[at+k] -= mean[k]
-		}
 	}
 }
 
@@ -194,9 +174,9 @@ func (s *energy) addSigned(plus, minus []float64, r float64) {
 	}
 }
 
-// hear sets out to Mᵀ diag(√u) times random signs: the squared difference of its rows i and
+// project sets out to Mᵀ diag(√u) times random signs: the squared difference of its rows i and
 // j is, in the mean, Σ_s u_s (M_si − M_sj)².
-func (s *energy) hear(u []float64) {
+func (s *energy) project(u []float64) {
 	clear(s.in)
 	for k, i := range s.sensors {
 		s.setSigns(s.in[i*width:(i+1)*width], math.Sqrt(u[k]))
@@ -212,7 +192,7 @@ func (s *energy) addSquares(dst []float64, f float64) {
 	})
 }
 
-// addConstraints blends the constraints of all edges into dst, of the u that was heard.
+// addConstraints blends the constraints of all edges into dst, of the u that was projected.
 func (s *energy) addConstraints(dst []float64, f float64) {
 	each(len(dst), 2*width, func(j int) {
 		e := s.edges[j]
@@ -225,7 +205,7 @@ func (s *energy) addConstraints(dst []float64, f float64) {
 	})
 }
 
-// addEnergies blends E into dst, of the u that was heard and the rivals drawn.
+// addEnergies blends E into dst, of the u that was projected and the rivals drawn.
 func (s *energy) addEnergies(dst []float64, drawn [][]int, f float64) {
 	count, noise := s.p.count, s.p.opts.Noise*s.p.opts.Noise
 	mean := make([]float64, (count+1)*width)

@@ -19,8 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
-const testNoise = .4855 // r at ε = 4, δ = 0.1
-
 // blocks returns a block model, its communities and operator, and M.
 func blocks(t *testing.T, n, k int, kind laplacian.Kind, tau float64) (sensitivity.Model, *expm.Diffusion, []int, *mat.Dense) {
 	t.Helper()
@@ -47,11 +45,8 @@ func blocks(t *testing.T, n, k int, kind laplacian.Kind, tau float64) (sensitivi
 
 func newTestEnergy(t *testing.T, m sensitivity.Model, d Diffusion, labels []int, opts Options) *energy {
 	t.Helper()
-	opts.Objective, opts.Noise = Energy, testNoise
-	p, sensors, err := newUnread(t.Context(), m, d, labels, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opts.Noise = noise
+	p, sensors := unread(t, m, d, labels, Energy, opts)
 	return p.newEnergy(d, sensors)
 }
 
@@ -83,12 +78,12 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 	for r := range many {
 		f := 1 / float64(r+1)
 		drawn := s.drawRivals()
-		s.hear(u)
+		s.project(u)
 		s.addConstraints(constraints, f)
 		s.addEnergies(energies, drawn, f)
-		told, given := s.slopes(at, drawn, y)
-		floats.AddScaled(gradient, 1./many, told)
-		floats.AddScaled(prices, 1./many, given)
+		slope, price := s.slopes(at, drawn, y)
+		floats.AddScaled(gradient, 1./many, slope)
+		floats.AddScaled(prices, 1./many, price)
 		e, g := exactEnergies(s, rows, u, at, drawn)
 		floats.AddScaled(wantEnergies, 1./many, e)
 		floats.AddScaled(wantGradient, 1./many, g)
@@ -116,7 +111,7 @@ func TestEstimatesAreUnbiased(t *testing.T) {
 // exactEnergies returns E at u, and the gradient at energies e, by the rows of M.
 func exactEnergies(s *energy, rows *mat.Dense, u, e []float64, drawn [][]int) (energies, gradient []float64) {
 	energies, gradient = make([]float64, len(e)), make([]float64, len(u))
-	noise := s.p.opts.Noise * s.p.opts.Noise
+	square := s.p.opts.Noise * s.p.opts.Noise
 	for k, sensor := range s.sensors {
 		mean := make([]float64, s.p.count)
 		for i, a := range s.p.labels {
@@ -126,8 +121,8 @@ func exactEnergies(s *energy, rows *mat.Dense, u, e []float64, drawn [][]int) (e
 			_, slope := confusion(e[i], s.odds[i])
 			for _, b := range drawn[a] {
 				x := rows.At(sensor, i) - mean[b]
-				energies[i] += u[k] * x * x / (width * noise)
-				gradient[k] += s.p.prior[i] * slope * x * x / (width * noise)
+				energies[i] += u[k] * x * x / (width * square)
+				gradient[k] += s.p.prior[i] * slope * x * x / (width * square)
 			}
 		}
 	}
@@ -158,8 +153,8 @@ func TestConfusion(t *testing.T) {
 // simulated loss, and its certificate is near 1.
 func TestEnergyIsNearInformation(t *testing.T) {
 	m, d, labels, _ := blocks(t, 300, 10, laplacian.Combinatorial, 2)
-	opts := Options{Objective: Energy, Noise: testNoise}
-	r, err := Optimize(t.Context(), m, d, labels, opts)
+	opts := Options{Noise: noise}
+	r, err := optimizeAs(t, m, d, labels, Energy, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,51 +162,37 @@ func TestEnergyIsNearInformation(t *testing.T) {
 	if err != nil || b.Lower < .8 || b.Upper > 1.4 {
 		t.Fatalf("certificate [%v, %v] %v, want about 1", b.Lower, b.Upper, err)
 	}
-	opts.Objective = Information
-	exact, err := Optimize(t.Context(), m, d, labels, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := newProblem(t.Context(), m, d, labels, opts)
+	p, sensors := unread(t, m, d, labels, Information, opts)
+	byRows, err := p.optimize(d, sensors)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := p.newChannel()
-	u := slices.Clone(r.Weights)
-	p.normalise(u)
-	mine, equal := c.evaluate(u, false).loss, c.evaluate(p.equalWeights(p.cap), false).loss
-	if mine > exact.Value+.5*(equal-exact.Value) {
-		t.Errorf("log loss %v, with rows %v, equal noise %v", mine, exact.Value, equal)
+	loss := func(u []float64) float64 {
+		p.normalise(u)
+		return c.evaluate(u, false).loss
 	}
-	if r.Objective != Energy || r.Reporting != reporting(r.Weights) {
-		t.Errorf("objective %s, %d report", r.Objective, r.Reporting)
+	mine, exact, equal := loss(slices.Clone(r.Weights)), loss(byRows.Weights), loss(p.equalWeights(p.cap))
+	if mine > exact+.5*(equal-exact) || r.Objective != Energy {
+		t.Errorf("%s: log loss %v, with rows %v, equal noise %v", r.Objective, mine, exact, equal)
 	}
 }
 
 func TestEnergyLimits(t *testing.T) {
 	m, d, labels, _ := blocks(t, 120, 3, laplacian.Combinatorial, 1)
-	opts := Options{Objective: Energy, Noise: testNoise, MaxSensors: 20}
-	few, err := Optimize(t.Context(), m, d, labels, opts)
-	if err != nil || few.Reporting > 20 {
+	opts := Options{Noise: noise, MaxSensors: 20}
+	if few, err := optimizeAs(t, m, d, labels, Energy, opts); err != nil || reporting(few.Weights) > 20 {
 		t.Errorf("%v sensors report, want at most 20: %v", few, err)
 	}
-	opts.MaxSensors, opts.Candidates = 0, []int{3, 1, 60, 50, 100, 80, 90, 30}
-	some, err := Optimize(t.Context(), m, d, labels, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range some.Weights {
-		if v > 0 && !slices.Contains(opts.Candidates, k) {
-			t.Errorf("sensor %d reports and is no candidate", k)
-		}
-	}
 	opts.Worlds = []Diffusion{d}
-	if _, err := Optimize(t.Context(), m, d, labels, opts); !errors.Is(err, ErrInvalid) {
+	if _, err := optimizeAs(t, m, d, labels, Energy, opts); !errors.Is(err, ErrInvalid) {
 		t.Errorf("another operator: %v", err)
 	}
+	p, sensors := unread(t, m, d, labels, Energy, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Optimize(ctx, m, d, labels, Options{Objective: Energy}); !errors.Is(err, context.Canceled) {
+	p.ctx = ctx
+	if _, err := p.optimize(d, sensors); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -220,13 +201,12 @@ func TestEnergyLimits(t *testing.T) {
 func TestEnergyBits(t *testing.T) {
 	m, d, labels, _ := blocks(t, 600, 4, laplacian.Combinatorial, 1)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	opts := Options{Objective: Energy, Noise: testNoise}
-	one, err := Optimize(t.Context(), m, d, labels, opts)
+	one, err := optimizeAs(t, m, d, labels, Energy, Options{Noise: noise})
 	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.GOMAXPROCS(3)
-	three, err := Optimize(t.Context(), m, d, labels, opts)
+	three, err := optimizeAs(t, m, d, labels, Energy, Options{Noise: noise})
 	if err != nil || !slices.Equal(one.Weights, three.Weights) {
 		t.Errorf("other bits with three workers: %v", err)
 	}
@@ -236,10 +216,7 @@ func TestEnergyBits(t *testing.T) {
 // told apart too well; the certificate says so.
 func TestEnergyWithoutEdgesIsCaught(t *testing.T) {
 	m, d, labels, _ := blocks(t, 200, 4, laplacian.Combinatorial, .5)
-	p, sensors, err := newUnread(t.Context(), m, d, labels, Options{Objective: Energy, Noise: testNoise})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, sensors := unread(t, m, d, labels, Energy, Options{Noise: noise})
 	s := p.newSearch(d, sensors, 1/p.equalPeak(d, sensors))
 	s.edges = slices.DeleteFunc(s.edges, func(e edge) bool { return e.u < 100 })
 	s.constraints = s.constraints[:len(s.edges)]
@@ -250,39 +227,11 @@ func TestEnergyWithoutEdgesIsCaught(t *testing.T) {
 	}
 }
 
-// Equal noise is told from an allocation that is worse, and from itself.
-func TestCompare(t *testing.T) {
-	m, d, labels, _ := blocks(t, 200, 4, laplacian.Combinatorial, 1)
-	p, sensors, err := newUnread(t.Context(), m, d, labels, Options{Objective: Energy, Noise: testNoise})
-	if err != nil {
-		t.Fatal(err)
-	}
-	equal := 1 / p.equalPeak(d, sensors)
-	u := ones(len(sensors))
-	floats.Scale(equal, u)
-	b := budget{trials: 4, probes: 8}
-	if _, err := p.compare(d, sensors, u, equal, b); !errors.Is(err, ErrNothing) {
-		t.Errorf("equal noise is no better than itself: %v", err)
-	}
-	floats.Scale(.1, u)
-	if _, err := p.compare(d, sensors, u, equal, b); !errors.Is(err, ErrNothing) {
-		t.Errorf("ten times the noise is no better: %v", err)
-	}
-	floats.Scale(100, u)
-	if _, err := p.compare(d, sensors, u, equal, b); err != nil {
-		t.Errorf("a tenth of the noise is better: %v", err)
-	}
-}
-
 // Norms that are alike but for a thousandth are estimated to a fraction of their differences.
 func TestHalfNorms(t *testing.T) {
 	m, d, labels, rows := blocks(t, 200, 4, laplacian.Combinatorial, 4)
-	p, sensors, err := newUnread(t.Context(), m, d, labels, Options{Objective: Energy, Noise: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := p.newJury(d, sensors, budget{trials: 1, probes: 64})
-	half := j.halfNorms(p.newWitness(ones(len(sensors)), false))
+	p, sensors := unread(t, m, d, labels, Energy, Options{Noise: 1})
+	half := p.newComparison(d, sensors, budget{trials: 1, probes: 64}).halfNorms(ones(len(sensors)))
 	mean := 0.0
 	exact := make([]float64, len(half))
 	for i := range exact {
@@ -313,23 +262,22 @@ func TestTooMuchWork(t *testing.T) {
 	}
 }
 
-// Auto keeps no rows above 10,000 nodes, whatever the number of communities.
-func TestAutoAboveRows(t *testing.T) {
-	for _, n := range []int{RowsLimit, RowsLimit + 1} {
-		g, err := graph.Path(n)
+// The objective is that of the order and the number of communities.
+func TestObjective(t *testing.T) {
+	for _, c := range []struct {
+		n, communities int
+		want           Objective
+	}{{RowsLimit, 1, Location}, {RowsLimit, 2, Information}, {RowsLimit + 1, 1, Energy}, {RowsLimit + 1, 2, Energy}} {
+		g, err := graph.Path(c.n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := laplacian.New(g, laplacian.Combinatorial)
-		d, err := expm.New(t.Context(), l, 1, expm.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		labels := make([]int, n)
-		labels[0] = 1
-		p, _, err := newUnread(t.Context(), sensitivity.Model{Graph: g, Laplacian: l, Tau: 1}, d, labels, Options{})
-		if want := []Objective{Information, Energy}[n-RowsLimit]; err != nil || p.opts.Objective != want {
-			t.Errorf("%d nodes: %v, %v", n, p, err)
+		m, d := model(t, g, laplacian.Combinatorial, 1)
+		labels := make([]int, c.n)
+		labels[0] = c.communities - 1
+		p, _, err := newUnread(t.Context(), m, d, labels, Options{})
+		if err != nil || p.objective != c.want {
+			t.Errorf("%d nodes, %d communities: %v, want %v: %v", c.n, c.communities, p.objective, c.want, err)
 		}
 	}
 }

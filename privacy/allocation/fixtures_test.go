@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allocation_test
+package allocation
 
 import (
 	"context"
@@ -137,6 +137,24 @@ func model(t testing.TB, g *graph.Graph, kind laplacian.Kind, tau float64) (sens
 		t.Fatal(err)
 	}
 	return sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Diffusion: d}, d
+}
+
+// unread checks the input, and makes an objective that of the search.
+func unread(t testing.TB, m sensitivity.Model, d Diffusion, labels []int, o Objective, opts Options) (*problem, []int) {
+	t.Helper()
+	p, sensors, err := newUnread(t.Context(), m, d, labels, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.objective = o
+	return p, sensors
+}
+
+// optimizeAs is [Optimize] with the given objective.
+func optimizeAs(t testing.TB, m sensitivity.Model, d Diffusion, labels []int, o Objective, opts Options) (*Result, error) {
+	t.Helper()
+	p, sensors := unread(t, m, d, labels, o, opts)
+	return p.optimize(d, sensors)
 }
 
 // heat computes e^{-τL} for the combinatorial Laplacian by gonum's matrix

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // channel simulates releases Y of a single source of amplitude 1, and the posterior
@@ -32,31 +34,6 @@ const (
 	perLevel    = 20      // multiplications that take as long as a level of the amplitude at a node
 )
 
-// size bounds a simulation and the search by it.
-type size struct {
-	hypotheses               int // nodes in the sample
-	minReleases, maxReleases int // trials, fewer where a trial takes more than maxProducts/maxReleases
-	ascents                  int // steps of the search
-	levels                   int // of the amplitude, at which the posterior is summed
-}
-
-var fullSize = size{hypotheses: 1000, minReleases: 200, maxReleases: 600, ascents: 24, levels: 16}
-
-// sampleNodes returns at most most nodes, from every community in proportion to its order.
-func (p *problem) sampleNodes(most int) []int {
-	order := make([]int, len(p.labels))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
-	m := min(len(order), most)
-	nodes := make([]int, m)
-	for k := range nodes {
-		nodes[k] = order[k*len(order)/m]
-	}
-	return nodes
-}
-
 func (p *problem) newChannel() *channel {
 	nodes := p.sampleNodes(p.size.hypotheses)
 	c := &channel{p: p, x: mat.NewDense(len(nodes), p.rows.k, nil)}
@@ -78,8 +55,8 @@ type outcome struct {
 // evaluate simulates under u. With X the source and its amplitude drawn from the
 // prior, −∂H(C|Y)/∂u_s is ½E Var(E[a M_s X | Y, C] | Y), the variance between
 // communities of the expected reading of sensor s, since ∂I(X;Y)/∂u_s = ½E Var(a M_s X | Y) (Guo,
-// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the objective
-// Separation, weighted by the prior. Since trials have amplitude 1, the slope is only a search
+// Shamai & Verdú, IEEE Trans. Inf. Theory 51, 2005, arXiv:cs/0412108) and I(C;Y) = I(X;Y) − I(X;Y|C). At u = 0 it is the
+// separation of the communities, weighted by the prior. Since trials have amplitude 1, the slope is only a search
 // direction, and steps are accepted by the loss. An incomplete outcome is not to be used.
 func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	z, on := c.whiten(u)
@@ -94,7 +71,7 @@ func (c *channel) evaluate(u []float64, slopes bool) outcome {
 	}
 	total := cumulate(c.prior)
 	part := make([]outcome, batches)
-	parallel(batches, func(k int) {
+	parallel.Each(batches, func(k int) {
 		o := &part[k]
 		if slopes {
 			o.slope = make([]float64, c.p.rows.k)
@@ -158,83 +135,17 @@ func (c *channel) posterior(post, mean []float64, z *mat.Dense, y, half []float6
 	integrate(post, mean, half, c.prior, c.p.size.levels)
 }
 
-// integrate is posterior given yᵀz_i in mean, with the amplitude summed over so many levels.
-func integrate(post, mean, half, prior []float64, levels int) {
-	top := math.Inf(-1)
-	for i, t := range mean {
-		peak, lo, hi := support(t, 2*half[i])
-		// The largest exponent is subtracted, so that no exponent overflows.
-		most := peak*t - peak*peak*half[i]
-		var sum, first float64
-		for q := range levels {
-			a := lo + (hi-lo)*(float64(q)+.5)/float64(levels)
-			e := math.Exp(a*t - a*a*half[i] - most)
-			sum += e
-			first += a * e
-		}
-		mean[i] = first / sum
-		post[i] = most + math.Log(sum*(hi-lo)*prior[i])
-		top = max(top, post[i])
-	}
-	var sum float64
-	for i, v := range post {
-		post[i] = math.Exp(v - top)
-		sum += post[i]
-	}
-	for i := range post {
-		post[i] /= sum
-	}
-}
-
-// support returns where exp(at − a²n/2) has its maximum in [0, 1], and an interval
-// that holds all but 1e-6 of its integral: six standard deviations 1/√n to each
-// side, or 14 decay lengths from an end of [0, 1] where the maximum is there with a slope.
-// So the midpoint rule resolves it however narrow it is.
-func support(t, n float64) (peak, lo, hi float64) {
-	width := 1.0
-	switch {
-	case n > 0:
-		peak = min(1, max(0, t/n))
-		width = min(1, 6/math.Sqrt(n))
-	case t > 0:
-		peak = 1
-	}
-	if slope := math.Abs(t - n*peak); slope*width > 14 {
-		width = 14 / slope
-	}
-	return peak, max(0, peak-width), min(1, peak+width)
-}
-
-// cumulative is a distribution to draw from.
-type cumulative []float64
-
-func cumulate(p []float64) cumulative {
-	c := make(cumulative, len(p))
-	sum := 0.0
-	for i, v := range p {
-		sum += v
-		c[i] = sum
-	}
-	return c
-}
-
-// at returns the quantile q.
-func (c cumulative) at(q float64) int {
-	i, _ := slices.BinarySearch(c, q*c[len(c)-1])
-	return min(i, len(c)-1)
-}
-
 // directionGap is the relative gap of a programme whose solution is only a search direction.
 const directionGap = .01
 
 // minGain is the least relative decrease of the loss for which a step is accepted.
 const minGain = 3e-4
 
-// negligible is the posterior probability below which a node is left out of the means;
-// tiny is the least probability in the loss of a trial, which bounds it.
+// leastPosterior is the posterior probability below which a node is left out of the means;
+// leastProbability is the least probability in the loss of a trial, which bounds it.
 const (
-	negligible = 1e-7
-	tiny       = 1e-300
+	leastPosterior   = 1e-7
+	leastProbability = 1e-300
 )
 
 // add counts one trial.
@@ -243,14 +154,14 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 	for i, v := range post {
 		weight[c.labels[i]] += v
 	}
-	o.loss -= math.Log(max(weight[truth], tiny))
-	if o.slope == nil || slices.Max(weight) > 1-negligible {
+	o.loss -= math.Log(max(weight[truth], leastProbability))
+	if o.slope == nil || slices.Max(weight) > 1-leastPosterior {
 		return
 	}
 	means := make([][]float64, c.p.count)
 	centre := make([]float64, len(o.slope))
 	for i, v := range post {
-		if v < negligible {
+		if v < leastPosterior {
 			continue
 		}
 		a := c.labels[i]
@@ -272,39 +183,37 @@ func (c *channel) add(o *outcome, post, mean []float64, truth int) {
 
 // information minimises the loss by the method of Frank and Wolfe (1956): each direction is the
 // solution of a packing programme with the slope as weights, and the start is the better of
-// equal weights and those of Separation. The loss is not convex, so that the end is a local minimum.
-func (p *problem) information(h []float64) (u []float64, loss float64, err error) {
+// equal weights and those that separate communities most. The loss is not convex, so that the end is
+// a local minimum.
+func (p *problem) information(h []float64) ([]float64, error) {
 	c := p.newChannel()
 	g := p.newProgramme(h)
 	g.gap = max(g.gap, directionGap)
-	if u, _, _, err = g.maximise(p.separation()); err != nil {
-		return nil, 0, err
+	u, err := g.maximise(p.separation())
+	if err != nil {
+		return nil, err
 	}
 	now := c.evaluate(u, true)
 	if now.incomplete {
-		return u, math.NaN(), p.ctx.Err()
+		return u, p.ctx.Err()
 	}
 	equal := p.equalWeights(h)
 	if o := c.evaluate(equal, true); !o.incomplete && o.loss < now.loss {
 		u, now = equal, o
 	}
-	u, loss = p.ascend(c, g, u, now)
+	u = p.ascend(c, g, u, now)
 	p.normalise(u)
-	if o := c.evaluate(u, false); !o.incomplete {
-		loss = o.loss
-	}
-	return u, loss, p.ctx.Err()
+	return u, p.ctx.Err()
 }
 
-// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last point
-// with its loss.
-func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) ([]float64, float64) {
+// ascend takes Frank-Wolfe steps from u until none lowers the loss, and returns the last point.
+func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) []float64 {
 	for step := range p.size.ascents {
 		p.opts.Progress("allocate: information", int64(step), int64(p.size.ascents))
 		if p.expired() {
 			break
 		}
-		v, _, _, err := g.maximise(now.slope)
+		v, err := g.maximise(now.slope)
 		if err != nil {
 			break // the slope is 0
 		}
@@ -317,16 +226,6 @@ func (p *problem) ascend(c *channel, g *programme, u []float64, now outcome) ([]
 			break
 		}
 		u, now = better, o
-	}
-	return u, now.loss
-}
-
-// equalWeights returns the largest feasible equal weights, each at most h_s.
-func (p *problem) equalWeights(h []float64) []float64 {
-	u := ones(len(h))
-	peak := p.rows.constraints(p.value, u)
-	for s := range u {
-		u[s] = min(h[s], 1/peak)
 	}
 	return u
 }
@@ -356,5 +255,18 @@ func (p *problem) lineSearch(c *channel, u, v []float64, loss float64) []float64
 func blend(f float64, u, v []float64) {
 	for s := range u {
 		u[s] = (1-f)*u[s] + f*v[s]
+	}
+}
+
+// sample makes some nodes the hypotheses.
+func (c *channel) sample(nodes []int) {
+	var total float64
+	c.nodes = nodes
+	for _, i := range nodes {
+		c.labels, c.prior = append(c.labels, c.p.labels[i]), append(c.prior, c.p.prior[i])
+		total += c.p.prior[i]
+	}
+	for k := range c.prior {
+		c.prior[k] /= total
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // SketchTrials is the number of releases that a sketch simulates at first. Accuracy is a mean of
@@ -57,7 +59,7 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 		j.start[i] = math.Log(v) - j.gram.At(i, i)/2
 	}
 	s := Sketch{judged: j}
-	_ = s.Simulate(SketchTrials) // whoever asked for a sketch is told of the context
+	_ = s.Simulate(SketchTrials) // the caller of a sketch reports the context's error
 	return s
 }
 
@@ -67,7 +69,7 @@ func (c *channel) judgeGram(gram *mat.Dense) Sketch {
 func (s *Sketch) Simulate(trials int) error {
 	j := s.judged
 	part := make([]tally, batches)
-	parallel(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
+	parallel.Each(batches, func(k int) { part[k] = j.simulate(j.trials+k, trials) })
 	if err := j.ctx.Err(); err != nil {
 		return err
 	}
@@ -80,11 +82,6 @@ func (s *Sketch) Simulate(trials int) error {
 	s.AccuracyError, s.DistanceError = standardError(s.Accuracy, sum.accuracySquare/n, n),
 		standardError(s.Distance, sum.distanceSquare/n, n)
 	return nil
-}
-
-// standardError is that of a mean of n values with a mean square.
-func standardError(mean, square, n float64) float64 {
-	return math.Sqrt(max(0, square-mean*mean) / n)
 }
 
 func (m *tally) add(o tally) {
@@ -126,7 +123,7 @@ func (j *judgement) addTrial(m *tally, post, weight []float64, source int) {
 		weight[j.labels[i]] += post[i]
 	}
 	right, distance := floats.Max(weight), j.distance(source, post)
-	m.add(tally{right, right * right, -math.Log(max(weight[j.labels[source]], tiny)), distance, distance * distance})
+	m.add(tally{right, right * right, -math.Log(max(weight[j.labels[source]], leastProbability)), distance, distance * distance})
 }
 
 // centredGram returns the inner products of the rows of z less their mean.
@@ -210,4 +207,18 @@ func (j *judgement) distance(source int, post []float64) float64 {
 		return 0
 	}
 	return sum / share
+}
+
+// Sketch says roughly what the noise of one operator is worth, so that operators can be
+// compared: means over simulated releases of one source among a sample of the nodes.
+type Sketch struct {
+	Accuracy float64 // probability that the likeliest community is the true one
+	Loss     float64 // −log of the probability of the true community, in nats
+	Distance float64 // of the posterior from the source, within its component; 0 without [Options].Distances
+
+	AccuracyError, DistanceError float64 // standard errors
+
+	Sensitivity float64 // for α, of equal noise at all sensors, roughly; 0 where that is not simulated
+
+	judged *judgement
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package allocation_test
+package allocation
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
@@ -47,7 +46,8 @@ func TestPerSensorPeaks(t *testing.T) {
 		want = append(want, b.Upper)
 	}
 	want[g.Order()-1] = slices.Max(want)
-	got, err := allocation.SensorPeaks(t.Context(), m, d)
+	p, sensors := unread(t, m, d, nil, Location, Options{})
+	got, err := p.sensorPeaks(d, sensors)
 	if err != nil {
 		t.Fatal(err)
 	}

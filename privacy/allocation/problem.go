@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -13,11 +14,14 @@ import (
 
 // problem is a model with the rows of its candidate sensors.
 type problem struct {
-	ctx   context.Context
-	model sensitivity.Model
-	opts  Options
-	limit float64 // of the work, in seconds; 0: none
-	work  float64 // so far
+	ctx       context.Context
+	model     sensitivity.Model
+	opts      Options
+	objective Objective
+	memory    int64   // in bytes, for the rows of the candidates
+	gap       float64 // the relative distance from its optimum at which a programme ends
+	limit     float64 // of the work, in seconds; 0: none
+	work      float64 // so far
 
 	rows  *rows
 	index []int // of each candidate among the model's sensors
@@ -29,9 +33,11 @@ type problem struct {
 	cap   []float64 // h_s: the largest u_s that the candidate could have alone
 	value []float64 // constraint of every edge, scratch space
 
-	rounds int
-	size   size
+	size size
 }
+
+// programmeGap is the gap of a programme whose solution is the result.
+const programmeGap = .001
 
 // newUnread checks the input. It returns the nodes of the sensors beside the problem.
 func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (*problem, []int, error) {
@@ -60,68 +66,20 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 	if m.Alpha == 0 {
 		m.Alpha = 1
 	}
-	if err := opts.check(n, len(sensors)); err != nil {
+	if err := opts.check(n); err != nil {
 		return nil, nil, err
 	}
 	if m.Graph.Size() == 0 {
 		return nil, nil, fmt.Errorf("%w: the graph has no relationships, so nobody has a neighbour to hide among", ErrNothing)
 	}
-	p := &problem{ctx: ctx, model: m, opts: opts, size: fullSize, limit: opts.Time.Seconds()}
+	p := &problem{
+		ctx: ctx, model: m, opts: opts, size: fullSize, memory: DefaultMemory, gap: programmeGap, limit: opts.Time.Seconds(),
+	}
 	p.setPrior(n)
 	if err := p.setLabels(labels); err != nil {
 		return nil, nil, err
 	}
 	return p, sensors, nil
-}
-
-// read chooses the candidates among the sensors and reads their rows of M.
-func (p *problem) read(ctx context.Context, diffusion Diffusion, sensors []int) error {
-	p.index = p.chooseCandidates(ctx, diffusion, sensors)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	pick := make([]int, len(p.index))
-	for k, i := range p.index {
-		pick[k] = sensors[i]
-	}
-	var err error
-	block := blockRows * p.column()
-	if p.rows, err = newRows(ctx, diffusion, pick, func() bool {
-		p.work += block
-		return p.limit > 0 && p.work > p.limit/2
-	}, p.opts.Progress); err != nil {
-		return err
-	}
-	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
-	if err := p.addWorlds(); err != nil {
-		return err
-	}
-	p.value = make([]float64, len(p.rows.edges))
-	if err := p.setCap(diffusion.Err()); err != nil {
-		return err
-	}
-	return ctx.Err()
-}
-
-// addWorlds reads the same candidates under the other operators, and repeats the edges
-// for each.
-func (p *problem) addWorlds() error {
-	own := p.rows.edges
-	for k, d := range p.opts.Worlds {
-		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
-			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
-		}
-		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
-		if err != nil {
-			return err
-		}
-		p.rows.worlds = append(p.rows.worlds, other)
-		for _, e := range own {
-			e.world = int32(k + 1)
-			p.rows.edges = append(p.rows.edges, e)
-		}
-	}
-	return nil
 }
 
 func (p *problem) setPrior(n int) {
@@ -139,7 +97,7 @@ func (p *problem) setPrior(n int) {
 	}
 }
 
-// setLabels checks the communities and resolves Auto.
+// setLabels checks the communities and chooses the objective.
 func (p *problem) setLabels(labels []int) (err error) {
 	n := p.model.Graph.Order()
 	if labels == nil {
@@ -148,52 +106,11 @@ func (p *problem) setLabels(labels []int) (err error) {
 	if p.labels, p.count, err = groups(labels, n); err != nil {
 		return err
 	}
-	o := &p.opts.Objective
-	if *o == Auto {
-		switch {
-		case n > RowsLimit:
-			*o = Energy
-		case p.count == 1:
-			*o = Location
-		default:
-			*o = Information
-		}
-	}
-	if p.count > 1 || *o == Location || *o == Energy {
-		return nil
-	}
-	return fmt.Errorf("%w: there is one community, and objective %s compares communities; objective location does not", ErrNothing,
-		p.opts.Objective)
-}
-
-// RowsLimit is the order up to which Auto reads rows of M: those of most sensors fit.
-const RowsLimit = 10_000
-
-// numericalError bounds what numerical errors may add to the whitened sensitivity, whose scale
-// is 1.
-const numericalError = 1e-3
-
-// setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
-// equal weight or, if larger, the weight at which √u_max times the error of M and of its
-// certificate is numericalError. It binds where the differences of M_s· across edges are
-// below that error. A sensor in a component of its own has no edge that bounds its weight,
-// and gets that of equal allocation.
-func (p *problem) setCap(norm float64) error {
-	worst := p.rows.largestSquares()
-	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
-	if math.IsInf(uniform, 1) {
-		return fmt.Errorf("%w: the candidates read the same from the two ends of every relationship", ErrNothing)
-	}
-	n := float64(p.rows.n)
-	e := n*math.Sqrt(n)*0x1p-52 + 2*math.Sqrt(n)*norm
-	most := max(uniform, numericalError*numericalError/(e*e))
-	component, sizes := p.model.Graph.Components()
-	p.cap = make([]float64, p.rows.k)
-	for s, w := range worst {
-		p.cap[s] = min(1/w, most)
-		if sizes[component[p.rows.pick[s]]] == 1 {
-			p.cap[s] = uniform
-		}
+	switch {
+	case n > RowsLimit:
+		p.objective = Energy
+	case p.count > 1:
+		p.objective = Information
 	}
 	return nil
 }
@@ -206,11 +123,13 @@ func ones(n int) []float64 {
 	return x
 }
 
-// perMultiplication is about how many seconds a multiplication takes with its share of the memory.
-const perMultiplication = .5e-9
+// secondsPerMultiplication is about how many seconds a multiplication takes with its share of the memory.
+const secondsPerMultiplication = .5e-9
 
 // charge adds so many multiplications to the work. Work is counted where it is done one after the other alone.
-func (p *problem) charge(multiplications int) { p.work += perMultiplication * float64(multiplications) }
+func (p *problem) charge(multiplications int) {
+	p.work += secondsPerMultiplication * float64(multiplications)
+}
 
 // expired reports whether the search must stop.
 func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p.work >= p.limit }
@@ -219,7 +138,61 @@ func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p
 func (p *problem) column() float64 {
 	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
 	if n := float64(p.model.Graph.Order()); err != nil { // there are eigenpairs
-		return perMultiplication * n * n / 2 // in a block
+		return secondsPerMultiplication * n * n / 2 // in a block
 	}
 	return cost.Column
+}
+
+// groups numbers the labels 0, 1, … by first node and returns their count.
+func groups(labels []int, n int) ([]int, int, error) {
+	if len(labels) != n {
+		return nil, 0, fmt.Errorf("allocation: %d community labels for %d nodes", len(labels), n)
+	}
+	number := make(map[int]int)
+	out := make([]int, n)
+	for i, l := range labels {
+		if l < 0 {
+			return nil, 0, fmt.Errorf("allocation: community of node %d is %d, want a number ≥ 0", i, l)
+		}
+		k, ok := number[l]
+		if !ok {
+			k = len(number)
+			number[l] = k
+		}
+		out[i] = k
+	}
+	return out, len(number), nil
+}
+
+// sensors returns the number of sensors of the model.
+func (p *problem) sensors() int {
+	if p.model.Sensors == nil {
+		return p.model.Graph.Order()
+	}
+	return len(p.model.Sensors)
+}
+
+func reporting(u []float64) int {
+	n := 0
+	for _, v := range u {
+		if v > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// sampleNodes returns at most most nodes, from every community in proportion to its order.
+func (p *problem) sampleNodes(most int) []int {
+	order := make([]int, len(p.labels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return p.labels[i] - p.labels[j] })
+	m := min(len(order), most)
+	nodes := make([]int, m)
+	for k := range nodes {
+		nodes[k] = order[k*len(order)/m]
+	}
+	return nodes
 }

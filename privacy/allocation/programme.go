@@ -20,7 +20,7 @@ type programme struct {
 	p     *problem
 	lp    *simplex
 	h     []float64
-	gap   float64      // to aim at
+	gap   float64      // relative distance from the optimum at which it ends
 	row   map[int]bool // edges that are in
 	edges []edge
 
@@ -34,15 +34,15 @@ type programme struct {
 }
 
 func (p *problem) newProgramme(h []float64) *programme {
-	return &programme{p: p, h: h, gap: p.opts.Gap, edges: p.rows.edges, row: make(map[int]bool)}
+	return &programme{p: p, h: h, gap: p.gap, edges: p.rows.edges, row: make(map[int]bool)}
 }
 
-// maximise solves for the weights w of u, and reports the feasible u found, its objective and a
-// proven upper bound on it. Rows of earlier calls stay.
-func (g *programme) maximise(w []float64) (u []float64, value, limit float64, err error) {
-	c, scale := g.costs(w)
-	if scale == 0 {
-		return nil, 0, 0, ErrNothing
+// maximise solves for the weights w of u, and returns the feasible u found. Rows of earlier
+// calls stay.
+func (g *programme) maximise(w []float64) ([]float64, error) {
+	c := g.costs(w)
+	if c == nil {
+		return nil, ErrNothing
 	}
 	if g.lp == nil {
 		g.lp = newSimplex(perturbed(c))
@@ -55,9 +55,8 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 	fresh := false
 	for {
 		done := g.lp.dualSimplex(g.stop)
-		g.p.rounds++
 		if err := g.p.ctx.Err(); err != nil {
-			return nil, 0, 0, err
+			return nil, err
 		}
 		g.lp.x(x)
 		g.bound = min(g.bound, g.dualBound(c))
@@ -80,16 +79,11 @@ func (g *programme) maximise(w []float64) (u []float64, value, limit float64, er
 		fresh = true
 	}
 	// A vertex has few sensors; the convex combination serves where the search was cut short.
-	share := g.bestValue
 	if g.vertexValue >= g.bestValue*(1-g.gap) {
 		floats.ScaleTo(g.best, 1/g.peak, x[:len(g.best)])
-		share = g.vertexValue
 	}
-	u = make([]float64, len(g.h))
-	for s := range u {
-		u[s] = g.best[s] * g.h[s]
-	}
-	return u, share * scale, g.bound * scale, nil
+	floats.Mul(g.best, g.h)
+	return g.best, nil
 }
 
 // stop counts an exchange of the tableau, and reports whether the search must stop.
@@ -114,19 +108,18 @@ func (g *programme) resetBest() {
 	g.bestValue, g.bound = g.objective(g.best), math.Inf(1)
 }
 
-// costs returns c, scaled to a largest value of 1.
-func (g *programme) costs(w []float64) (c []float64, scale float64) {
-	c = make([]float64, len(g.h))
+// costs returns c, scaled to a largest value of 1; nil where all are 0.
+func (g *programme) costs(w []float64) []float64 {
+	c := make([]float64, len(g.h))
+	floats.MulTo(c, w, g.h)
+	scale := floats.Max(c)
+	if !(scale > 0) {
+		return nil
+	}
 	for s := range c {
-		c[s] = w[s] * g.h[s]
-		scale = max(scale, c[s])
+		c[s] /= scale
 	}
-	if scale > 0 {
-		for s := range c {
-			c[s] /= scale
-		}
-	}
-	return c, scale
+	return c
 }
 
 // perturbed breaks ties among the costs, which symmetric graphs have many of. Both
@@ -259,4 +252,21 @@ func (g *programme) cutEdges(value []float64) int {
 		}
 	}
 	return added
+}
+
+// equalWeights returns the largest feasible equal weights, each at most h_s.
+func (p *problem) equalWeights(h []float64) []float64 {
+	u := ones(len(h))
+	peak := p.rows.constraints(p.value, u)
+	for s := range u {
+		u[s] = min(h[s], 1/peak)
+	}
+	return u
+}
+
+// normalise scales u so that the largest constraint is 1.
+func (p *problem) normalise(u []float64) {
+	if peak := p.rows.constraints(p.value, u); peak > 0 {
+		floats.Scale(1/peak, u)
+	}
 }

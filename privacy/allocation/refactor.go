@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// refactor computes the tableau of the present basis anew from A, b and c, which
+// refactor computes the tableau of the present basis again from A, b and c, which
 // removes the rounding errors accumulated by the exchanges. Where stop returns true it leaves
 // everything as it was, and returns false.
 func (l *simplex) refactor(stop func() bool) bool {

@@ -5,10 +5,12 @@ package allocation
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // edge is an edge with (α/ℓ)², under the operator of the objective or another.
@@ -89,22 +91,19 @@ func (r *rows) squares(dst []float64, e edge, h []float64) {
 
 // largestSquares returns (α/ℓ)²(M_si − M_sj)² at the worst edge of each candidate.
 func (r *rows) largestSquares() []float64 {
-	chunks := parts(len(r.edges))
-	found := make([][]float64, len(chunks))
-	parallel(len(chunks), func(c int) {
+	w := make([]float64, r.k)
+	for _, part := range parallel.Parts(len(r.edges), 2*r.k, func(lo, hi int) []float64 {
 		w := make([]float64, r.k)
-		for _, e := range r.edges[chunks[c][0]:chunks[c][1]] {
+		for _, e := range r.edges[lo:hi] {
 			x, y := r.inWorld(e.world).readings(e.u), r.inWorld(e.world).readings(e.v)
 			for s := range w {
 				d := x[s] - y[s]
 				w[s] = max(w[s], e.scale*d*d)
 			}
 		}
-		found[c] = w
-	})
-	w := make([]float64, r.k)
-	for _, f := range found {
-		for s, v := range f {
+		return w
+	}) {
+		for s, v := range part {
 			w[s] = max(w[s], v)
 		}
 	}
@@ -119,27 +118,18 @@ func (r *rows) constraints(dst, u []float64) float64 {
 	for k := range all {
 		all[k], width = r.inWorld(int32(k)).whiten(u)
 	}
-	chunks := parts(len(r.edges))
-	peak := make([]float64, len(chunks))
-	parallel(len(chunks), func(c int) {
-		for k := chunks[c][0]; k < chunks[c][1]; k++ {
-			e := r.edges[k]
-			z := all[e.world]
-			x, y := z[int(e.u)*width:(int(e.u)+1)*width], z[int(e.v)*width:(int(e.v)+1)*width]
-			var sum float64
-			for s, v := range x {
-				d := v - y[s]
-				sum += d * d
-			}
-			dst[k] = e.scale * sum
-			peak[c] = max(peak[c], dst[k])
+	each(len(r.edges), 2*width, func(k int) {
+		e := r.edges[k]
+		z := all[e.world]
+		x, y := z[int(e.u)*width:(int(e.u)+1)*width], z[int(e.v)*width:(int(e.v)+1)*width]
+		var sum float64
+		for s, v := range x {
+			d := v - y[s]
+			sum += d * d
 		}
+		dst[k] = e.scale * sum
 	})
-	largest := 0.0
-	for _, v := range peak {
-		largest = max(largest, v)
-	}
-	return largest
+	return slices.Max(dst)
 }
 
 // whiten returns √u_s M_si of the reporting sensors, node by node.
@@ -162,26 +152,19 @@ func (r *rows) whiten(u []float64) (z []float64, width int) {
 	return z, width
 }
 
-// parts cuts 0 … n−1 into pieces that do not depend on the number of workers.
-func parts(n int) [][2]int {
-	const size = 4096
-	var p [][2]int
-	for at := 0; at < n; at += size {
-		p = append(p, [2]int{at, min(at+size, n)})
+// axpy sets y ← a·x + y; no x counts as 0.
+func axpy(a float64, x, y []float64) {
+	if a == 0 || x == nil {
+		return
 	}
-	return p
+	floats.AddScaled(y, a, x)
 }
 
-// parallel calls f(0) … f(n−1), each once.
-func parallel(n int, f func(int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for c := w; c < n; c += workers {
-				f(c)
-			}
-		})
-	}
-	wg.Wait()
+// each calls f(0) … f(n−1), each once, for work of so many values each.
+func each(n, width int, f func(i int)) {
+	parallel.Rows(n, width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
 }

@@ -130,14 +130,6 @@ func (l *simplex) setCost(c []float64) {
 	}
 }
 
-// axpy sets y ← a·x + y; no x counts as 0.
-func axpy(a float64, x, y []float64) {
-	if a == 0 || x == nil {
-		return
-	}
-	floats.AddScaled(y, a, x)
-}
-
 // setPosition records where a variable is.
 func (l *simplex) setPosition(id, where int) {
 	if id >= 0 {

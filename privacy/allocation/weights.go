@@ -3,31 +3,9 @@
 package allocation
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
-
-// groups numbers the labels 0, 1, … by first node and returns their count.
-func groups(labels []int, n int) ([]int, int, error) {
-	if len(labels) != n {
-		return nil, 0, fmt.Errorf("allocation: %d community labels for %d nodes", len(labels), n)
-	}
-	number := make(map[int]int)
-	out := make([]int, n)
-	for i, l := range labels {
-		if l < 0 {
-			return nil, 0, fmt.Errorf("allocation: community of node %d is %d, want a number ≥ 0", i, l)
-		}
-		k, ok := number[l]
-		if !ok {
-			k = len(number)
-			number[l] = k
-		}
-		out[i] = k
-	}
-	return out, len(number), nil
-}
 
 // means returns mean_a M_s· of every community a, a row for each; communities
 // without probability are left out. With a prior the mean is weighted by it.
@@ -69,9 +47,9 @@ func (p *problem) separation() []float64 {
 	return w
 }
 
-// location returns w_s = Σ (M_si − M_sj)² over the pairs of nodes at least hops
-// apart, weighted by the product of their priors: all pairs without the close ones.
-func (p *problem) location(hops int) []float64 {
+// location returns w_s = Σ (M_si − M_sj)² over the pairs of nodes at least two hops
+// apart, weighted by the product of their priors: all pairs without the neighbours.
+func (p *problem) location() []float64 {
 	k := p.rows.k
 	centre, w := make([]float64, k), make([]float64, k)
 	var total float64
@@ -86,31 +64,17 @@ func (p *problem) location(hops int) []float64 {
 		}
 	}
 	all := slices.Clone(w)
-	near := make([]int, p.rows.n) // last node that reached this one, plus 1
-	for i := range near {
+	for i, v := range p.prior {
 		x := p.rows.readings(int32(i))
-		level := []int32{int32(i)}
-		near[i] = i + 1
-		for range hops - 1 {
-			var next []int32
-			for _, u := range level {
-				for _, v := range p.model.Graph.Neighbors(int(u)) {
-					if near[v] == i+1 {
-						continue
-					}
-					near[v] = i + 1
-					next = append(next, v)
-					if int(v) < i {
-						continue
-					}
-					c := p.prior[i] * p.prior[v]
-					for s, y := range p.rows.readings(v) {
-						d := x[s] - y
-						w[s] -= c * d * d
-					}
-				}
+		for _, j := range p.model.Graph.Neighbors(i) {
+			if int(j) < i {
+				continue
 			}
-			level = next
+			c := v * p.prior[j]
+			for s, y := range p.rows.readings(j) {
+				d := x[s] - y
+				w[s] -= c * d * d
+			}
 		}
 	}
 	for s := range w {

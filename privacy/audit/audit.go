@@ -18,6 +18,7 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/graphcloak/graphcloak/privacy"
@@ -258,10 +259,8 @@ func attackPairs(p *privacy.Plan) []namedPair {
 		if j < m {
 			v := make([]float64, m)
 			v[0], v[j] = 1, -1
-			out = append(out, namedPair{
-				fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID),
-				pairAlong(p, v),
-			})
+			name := fmt.Sprintf("the difference of sensors %q and %q", p.Sensors[0].ID, p.Sensors[j].ID)
+			out = append(out, namedPair{name, pairAlong(p, v)})
 		}
 	}
 	return out
@@ -270,7 +269,7 @@ func attackPairs(p *privacy.Plan) []namedPair {
 // pairAlong returns the pair whose whitened difference √u·(A − B) lies in direction v and
 // has the plan's sensitivity for its length, or less where the range of readings ends.
 func pairAlong(p *privacy.Plan, v []float64) Pair {
-	scale := p.Sensitivity.Upper / norm2(v)
+	scale := p.Sensitivity.Upper / floats.Norm(v, 2)
 	width := p.Clip.Hi - p.Clip.Lo
 	for i, s := range p.Sensors {
 		if d := math.Abs(v[i]) / math.Sqrt(s.Weight); d > 0 {

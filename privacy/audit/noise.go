@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/graphcloak/graphcloak/privacy"
@@ -79,11 +80,9 @@ func CheckNoise(ctx context.Context, m Mechanism, readings []float64, noise []pr
 type checker struct {
 	releases    int
 	rounding    []float64 // bound on the rounding of one value, in σ
-	sensors     []statistic
-	pairs       []pair
-	sensorLags  []statistic // sums and differences of sensors
-	releaseLags []statistic // sums and differences of releases
-	projections []direction
+	forms       []form
+	sensorLags  []lag
+	releaseLags []lag
 	lagRows     int
 	past        [][]float64 // the last rows, the newest first
 	values      []float64   // for repeats
@@ -98,39 +97,58 @@ func (s *statistic) add(x, err float64) {
 	s.sum, s.square, s.err, s.n = s.sum+x, s.square+x*x, s.err+err*err, s.n+1
 }
 
-type pair struct {
-	i, j            int
-	sum, difference statistic
+// form is a combination of the sensors of a release, of weights of length 1.
+type form struct {
+	statistic
+	at      []int
+	weights []float64
+	mean    bool // tested too
 }
 
-type direction struct {
-	statistic
-	v []float64
+// lag is sums and differences of values a fixed number apart.
+type lag struct{ sum, difference statistic }
+
+func newLags(what string, count int) []lag {
+	out := make([]lag, count)
+	for d := range out {
+		out[d].sum.name = fmt.Sprintf("sums of %s %d apart", what, d+1)
+		out[d].difference.name = fmt.Sprintf("differences of %s %d apart", what, d+1)
+	}
+	return out
+}
+
+// add takes two values, each N(0, 1), with bounds on their rounding.
+func (l *lag) add(x, y, ex, ey float64) {
+	err := (ex + ey) * math.Sqrt2 / 2
+	l.sum.add((x+y)*math.Sqrt2/2, err)
+	l.difference.add((x-y)*math.Sqrt2/2, err)
 }
 
 // newChecker chooses what is looked at, by a fixed generator.
 func newChecker(readings []float64, noise []privacy.SensorNoise, releases int, opts Options) *checker {
 	m := len(noise)
-	c := &checker{releases: releases, rounding: make([]float64, m), sensors: make([]statistic, m)}
+	lags := min(m-1, lagLimit)
+	c := &checker{
+		releases: releases, rounding: make([]float64, m), lagRows: max(8, lagEntries/max(1, m*lags)),
+		sensorLags: newLags("sensors", lags), releaseLags: newLags("releases", lagReleases),
+	}
 	for i, s := range noise {
 		// Half a step of the reading, half of the noise, and floating point.
 		c.rounding[i] = (1 + math.Abs(readings[i])/s.Step()*0x1p-51) / float64(s.Steps)
-		c.sensors[i].name = fmt.Sprintf("sensor %q", s.ID)
+		c.addForm(fmt.Sprintf("sensor %q", s.ID), true, []int{i}, 1)
 	}
 	rng := rand.New(rand.NewPCG(0x6175, uint64(m)))
 	c.addPairs(noise, rng)
-	lags := min(m-1, lagLimit)
-	for d := 1; d <= lags; d++ {
-		c.sensorLags = append(c.sensorLags, statistic{name: fmt.Sprintf("sums of sensors %d apart", d)},
-			statistic{name: fmt.Sprintf("differences of sensors %d apart", d)})
-	}
-	c.lagRows = max(8, lagEntries/max(1, m*lags))
-	for d := 1; d <= lagReleases; d++ {
-		c.releaseLags = append(c.releaseLags, statistic{name: fmt.Sprintf("sums of releases %d apart", d)},
-			statistic{name: fmt.Sprintf("differences of releases %d apart", d)})
-	}
 	c.addDirections(noise, opts.Pairs, rng)
 	return c
+}
+
+// addForm scales weights to length 1, and leaves out those of length 0.
+func (c *checker) addForm(name string, mean bool, at []int, weights ...float64) {
+	if norm := floats.Norm(weights, 2); norm > 0 {
+		floats.Scale(1/norm, weights)
+		c.forms = append(c.forms, form{statistic{name: name}, at, weights, mean})
+	}
 }
 
 // addPairs follows all pairs of few sensors, and of many those beside each other and
@@ -139,7 +157,8 @@ func (c *checker) addPairs(noise []privacy.SensorNoise, rng *rand.Rand) {
 	m := len(noise)
 	add := func(i, j int) {
 		name := fmt.Sprintf("sensors %q and %q", noise[i].ID, noise[j].ID)
-		c.pairs = append(c.pairs, pair{i, j, statistic{name: name + ", sum"}, statistic{name: name + ", difference"}})
+		c.addForm(name+", sum", false, []int{i, j}, 1, 1)
+		c.addForm(name+", difference", false, []int{i, j}, 1, -1)
 	}
 	if m*(m-1)/2 <= pairLimit {
 		for i := range m {
@@ -157,63 +176,45 @@ func (c *checker) addPairs(noise []privacy.SensorNoise, rng *rand.Rand) {
 	}
 }
 
-// addDirections takes unit vectors: signs, normals, and whitened differences.
+// addDirections takes signs, normals, and whitened differences.
 func (c *checker) addDirections(noise []privacy.SensorNoise, pairs []Pair, rng *rand.Rand) {
-	add := func(name string, v []float64) {
-		if norm := norm2(v); norm > 0 {
-			for i := range v {
-				v[i] /= norm
-			}
-			c.projections = append(c.projections, direction{statistic{name: name}, v})
-		}
+	all := make([]int, len(noise))
+	for i := range all {
+		all[i] = i
 	}
 	for k := range directions {
 		signs, normals := make([]float64, len(noise)), make([]float64, len(noise))
 		for i := range noise {
 			signs[i], normals[i] = float64(2*rng.IntN(2)-1), rng.NormFloat64()
 		}
-		add(fmt.Sprintf("random signs %d", k+1), signs)
-		add(fmt.Sprintf("random direction %d", k+1), normals)
+		c.addForm(fmt.Sprintf("random signs %d", k+1), true, all, signs...)
+		c.addForm(fmt.Sprintf("random direction %d", k+1), true, all, normals...)
 	}
 	for k, p := range pairs {
 		v := make([]float64, len(noise))
 		for i, s := range noise {
 			v[i] = (p.A[i] - p.B[i]) / s.Sigma()
 		}
-		add(fmt.Sprintf("difference of neighbours %d", k+1), v)
+		c.addForm(fmt.Sprintf("difference of neighbours %d", k+1), true, all, v...)
 	}
-}
-
-func norm2(v []float64) float64 {
-	var sum float64
-	for _, x := range v {
-		sum += x * x
-	}
-	return math.Sqrt(sum)
 }
 
 // add takes the noise of release k, in σ.
 func (c *checker) add(k int, z []float64) {
-	for i, x := range z {
-		c.sensors[i].add(x, c.rounding[i])
-	}
-	for a := range c.pairs {
-		p := &c.pairs[a]
-		addSumAndDifference(&p.sum, &p.difference, z[p.i], z[p.j], c.rounding[p.i], c.rounding[p.j])
-	}
-	for a := range c.projections {
-		d := &c.projections[a]
-		var sum float64
-		for i, w := range d.v {
-			sum += w * z[i]
+	for a := range c.forms {
+		f := &c.forms[a]
+		var sum, err float64
+		for b, i := range f.at {
+			sum += f.weights[b] * z[i]
+			err += math.Abs(f.weights[b]) * c.rounding[i]
 		}
-		d.statistic.add(sum, norm2(c.rounding)) // Cauchy and Schwarz, as ‖v‖ = 1
+		f.add(sum, err)
 	}
 	if k < c.lagRows {
-		for d := 1; 2*d <= len(c.sensorLags); d++ {
+		for d := 1; d <= len(c.sensorLags); d++ {
 			for i := 0; i+d < len(z); i++ {
 				if i%(2*d) < d { // no value is in two pairs
-					addSumAndDifference(&c.sensorLags[2*d-2], &c.sensorLags[2*d-1], z[i], z[i+d], c.rounding[i], c.rounding[i+d])
+					c.sensorLags[d-1].add(z[i], z[i+d], c.rounding[i], c.rounding[i+d])
 				}
 			}
 		}
@@ -221,7 +222,7 @@ func (c *checker) add(k int, z []float64) {
 	for d := 1; d <= min(lagReleases, len(c.past)); d++ {
 		if (k-d)%(2*d) < d {
 			for i, x := range c.past[d-1] {
-				addSumAndDifference(&c.releaseLags[2*d-2], &c.releaseLags[2*d-1], x, z[i], c.rounding[i], c.rounding[i])
+				c.releaseLags[d-1].add(x, z[i], c.rounding[i], c.rounding[i])
 			}
 		}
 	}
@@ -232,16 +233,9 @@ func (c *checker) add(k int, z []float64) {
 	}
 }
 
-// addSumAndDifference adds a sum and a difference, each N(0, 1).
-func addSumAndDifference(sum, difference *statistic, x, y, ex, ey float64) {
-	err := (ex + ey) * math.Sqrt2 / 2
-	sum.add((x+y)*math.Sqrt2/2, err)
-	difference.add((x-y)*math.Sqrt2/2, err)
-}
-
 // verdict takes the least p-value of all tests, with Bonferroni's correction.
 func (c *checker) verdict(alpha float64) Noise {
-	r := Noise{Releases: c.releases, Sensors: len(c.sensors), Probability: 1}
+	r := Noise{Releases: c.releases, Sensors: len(c.rounding), Probability: 1}
 	see := func(name string, p float64) {
 		if r.Tests++; p < r.Probability || r.Worst == "" {
 			r.Worst, r.Probability = name, p
@@ -252,20 +246,15 @@ func (c *checker) verdict(alpha float64) Noise {
 			see("variance of "+s.name, s.variance())
 		}
 	}
-	for _, s := range c.sensors {
-		variance(s)
-		see("mean of "+s.name, s.mean())
+	for _, f := range c.forms {
+		variance(f.statistic)
+		if f.mean {
+			see("mean of "+f.name, f.statistic.mean())
+		}
 	}
-	for _, p := range c.pairs {
-		variance(p.sum)
-		variance(p.difference)
-	}
-	for _, s := range slices.Concat(c.sensorLags, c.releaseLags) {
-		variance(s)
-	}
-	for _, d := range c.projections {
-		variance(d.statistic)
-		see("mean of "+d.name, d.mean())
+	for _, l := range slices.Concat(c.sensorLags, c.releaseLags) {
+		variance(l.sum)
+		variance(l.difference)
 	}
 	if p, ok := repeats(c.values, slices.Max(c.rounding)); ok {
 		see("repeats", p)

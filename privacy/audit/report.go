@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/privacy"
@@ -60,8 +61,9 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 	if err := r.attackLowBits(ctx, p, m, worst, opts); err != nil {
 		return nil, err
 	}
+	nearest := min(max(0, p.Clip.Lo), p.Clip.Hi) // to 0: the reading whose floating-point form loses least
 	var err error
-	if r.Noise, err = CheckNoise(ctx, m, nearZero(p.Clip, len(p.Sensors)), p.Sensors, opts); err != nil {
+	if r.Noise, err = CheckNoise(ctx, m, slices.Repeat([]float64{nearest}, len(p.Sensors)), p.Sensors, opts); err != nil {
 		return nil, err
 	}
 	r.Refuted = r.Distinguish.Epsilon > p.Epsilon || r.LowBits.Epsilon > p.Epsilon || r.Noise.Refuted
@@ -104,7 +106,7 @@ func (r *Report) attackLowBits(ctx context.Context, p *privacy.Plan, m Mechanism
 	}
 	_, e := math.Frexp(distance)
 	one := func(y []float64) ([]float64, error) {
-		readings := append([]float64(nil), pair.B...)
+		readings := slices.Clone(pair.B)
 		readings[where] = y[0]
 		out, err := m(readings)
 		if err != nil {
@@ -116,29 +118,9 @@ func (r *Report) attackLowBits(ctx context.Context, p *privacy.Plan, m Mechanism
 	return err
 }
 
-// nearZero returns readings within the range whose floating-point form loses least.
-func nearZero(clip privacy.Interval, m int) []float64 {
-	y := make([]float64, m)
-	for i := range y {
-		y[i] = min(max(0, clip.Lo), clip.Hi)
-	}
-	return y
-}
-
 // Enumerate adds the exact δ of the plan's mechanism on small lattices, where it
-// leaves nothing to chance.
+// leaves nothing to chance, for shifts whose norm is at most μ·S: as hard to hide as the plan's.
 func (r *Report) Enumerate(ctx context.Context, p *privacy.Plan) error {
-	if err := r.enumerate(ctx, p.Mu); err != nil {
-		return err
-	}
-	for _, x := range r.Exact {
-		r.Refuted = r.Refuted || x.Delta > x.Limit
-	}
-	return nil
-}
-
-// enumerate takes shifts whose norm is at most μ·S: as hard to hide as the plan's.
-func (r *Report) enumerate(ctx context.Context, mu float64) error {
 	if r.Epsilon > 600 {
 		return nil // e^ε leaves the range of floating point
 	}
@@ -149,19 +131,17 @@ func (r *Report) enumerate(ctx context.Context, mu float64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		k := int64(mu * float64(c.steps) / math.Sqrt(float64(c.dimensions)))
+		k := int64(p.Mu * float64(c.steps) / math.Sqrt(float64(c.dimensions)))
 		if k < 1 || k > 1<<16 {
 			continue
 		}
-		shift := make([]int64, c.dimensions)
-		for i := range shift {
-			shift[i] = k
-		}
+		shift := slices.Repeat([]int64{k}, c.dimensions)
 		delta, err := ExactDelta(c.steps, shift, r.Epsilon)
 		if err != nil {
 			return err
 		}
 		r.Exact = append(r.Exact, Exact{Steps: c.steps, Shift: shift, Delta: delta, Limit: r.Delta})
+		r.Refuted = r.Refuted || delta > r.Delta
 	}
 	return nil
 }

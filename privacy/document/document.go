@@ -28,11 +28,11 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	digest := sha256.New()
-	if err := strictjson.WriteCanonicalMembers(digest, fields); err != nil {
+	canonical, err := strictjson.Canonical(strictjson.Object(fields).Join())
+	if err != nil {
 		return nil, err
 	}
-	if fields[SealKey], err = json.Marshal(privacy.Digest(digest.Sum(nil))); err != nil {
+	if fields[SealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(canonical))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)

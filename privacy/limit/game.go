@@ -19,7 +19,7 @@ import (
 type game struct {
 	q             *Question
 	r             []float64   // the grid
-	steps         []int       // numbers of steps that are told apart; others are rounded up to one
+	steps         []int       // numbers of steps that are distinguished; others are rounded up to one
 	value, slope  [][]float64 // of h_k, by index of steps and point of the grid
 	stars         []contest
 	total         []float64 // of a node's weights
@@ -51,14 +51,14 @@ type group struct {
 }
 
 const (
-	maxKinds      = 48    // numbers of steps that are told apart
-	certain       = 0.999 // pairs that two hypotheses tell apart this well bound nothing
+	maxKinds      = 48    // numbers of steps that are distinguished
+	mostCertain   = 0.999 // pairs that two hypotheses tell apart this well bound nothing
 	rateStart     = 6.0   // of the exponentiated gradient
 	maxRounds     = 80
-	patience      = 8 // rounds without gain
+	idleRounds    = 8 // rounds without leastGain
 	balanceRounds = 30
-	gain          = 3e-4
-	tiny          = 1e-300 // a weight that changes no other, and whose reciprocal is finite
+	leastGain     = 3e-4   // relative decrease of the bound in a round
+	leastWeight   = 1e-300 // a weight that changes no other, and whose reciprocal is finite
 )
 
 func newGame(q *Question, h Guarantee) *game {
@@ -89,14 +89,14 @@ func newGame(q *Question, h Guarantee) *game {
 }
 
 // kinds lists numbers of steps from 0, ever further apart, up to the farthest or the
-// one from which on everything is told apart.
+// one from which on everything is distinguished.
 func kinds(h Guarantee, r []float64, farthest int) []int {
 	list := []int{0}
 	for k := 0; k < farthest && len(list) < maxKinds; {
 		k = min(farthest, max(k+1, k+k/8))
 		list = append(list, k)
-		low := slices.IndexFunc(r, func(x float64) bool { return x >= 1-certain })
-		if value, _ := h.tangent(low, k); value >= certain {
+		low := slices.IndexFunc(r, func(x float64) bool { return x >= 1-mostCertain })
+		if value, _ := h.tangent(low, k); value >= mostCertain {
 			break
 		}
 	}
@@ -214,14 +214,14 @@ func (a *game) normalise() {
 // up is taken back, and a shorter one is tried.
 func (a *game) play(ctx context.Context) (float64, error) {
 	best, rate, since := a.start(), rateStart, 0
-	for round := 0; round < maxRounds && since < patience; round++ {
+	for round := 0; round < maxRounds && since < idleRounds; round++ {
 		if err := ctx.Err(); err != nil {
 			return 1, err
 		}
 		a.step(rate)
 		a.respond()
 		bound := a.bound()
-		if since++; bound < best*(1-gain) {
+		if since++; bound < best*(1-leastGain) {
 			since = 0
 		}
 		if !(bound < best) {
@@ -371,12 +371,12 @@ func (a *game) at(g group, b int) float64 {
 
 // step moves the weights against the losses.
 //
-// The factors of all weights of a node may be 0, so none of these becomes less than tiny.
+// The factors of all weights of a node may be 0, so none of these becomes less than leastWeight.
 func (a *game) step(rate float64) {
 	for _, c := range a.stars {
 		for j := range c.pairs {
 			p := &c.pairs[j]
-			p.w = p.kept*math.Exp(-rate*c.kept[p.cell]) + tiny
+			p.w = p.kept*math.Exp(-rate*c.kept[p.cell]) + leastWeight
 		}
 	}
 	a.normalise()
@@ -390,4 +390,21 @@ func (a *game) keep() {
 			c.pairs[j].kept = c.pairs[j].w
 		}
 	}
+}
+
+// rounding is charged on a bound: sums of at most 2²⁰ numbers in [0, 1] that add up to
+// at most 2, each with a relative error below 2⁻⁴⁰.
+const rounding = 1e-9
+
+// Accuracy returns an upper bound, in (0, 1], on the probability that an answer names
+// the community of the source, where the answer comes from any mechanism with the
+// guarantee, followed by anything. It is deterministic.
+//
+// Proof: docs/proofs/limit.md.
+func (q *Question) Accuracy(ctx context.Context, h Guarantee) (float64, error) {
+	if len(q.stars) == 0 {
+		return 1, ctx.Err()
+	}
+	best, err := newGame(q, h).play(ctx)
+	return min(1, best+rounding), err
 }

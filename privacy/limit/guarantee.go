@@ -3,6 +3,7 @@
 package limit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -100,3 +101,6 @@ func (g approximate) tangent(b, k int) (value, slope float64) {
 	}
 	return value, slope
 }
+
+// ErrInvalid says that an argument is out of range.
+var ErrInvalid = errors.New("limit: argument refused")

@@ -4,7 +4,6 @@ package limit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,9 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
 )
-
-// ErrInvalid says that an argument is out of range.
-var ErrInvalid = errors.New("limit: argument refused")
 
 // Question is whose community is to be named: single sources of mass 1 on a graph.
 type Question struct {
@@ -121,21 +117,4 @@ func (q *Question) shares() []float64 {
 		sums[q.labels[i]] += p
 	}
 	return sums
-}
-
-// rounding is charged on a bound: sums of at most 2²⁰ numbers in [0, 1] that add up to
-// at most 2, each with a relative error below 2⁻⁴⁰.
-const rounding = 1e-9
-
-// Accuracy returns an upper bound, in (0, 1], on the probability that an answer names
-// the community of the source, where the answer comes from any mechanism with the
-// guarantee, followed by anything. It is deterministic.
-//
-// Proof: docs/proofs/limit.md.
-func (q *Question) Accuracy(ctx context.Context, h Guarantee) (float64, error) {
-	if len(q.stars) == 0 {
-		return 1, ctx.Err()
-	}
-	best, err := newGame(q, h).play(ctx)
-	return min(1, best+rounding), err
 }

@@ -3,7 +3,6 @@
 package sensitivity
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -49,18 +48,18 @@ func (s *search) within(tol float64) (*operator, error) {
 	}
 	tol = min(max(tol, 1e-15), 1e-2)
 	var err error
-	if s.heat == nil {
+	if s.diffusion == nil {
 		o.d, err = expm.New(context.Background(), s.lap, s.tau, expm.Options{Method: expm.Chebyshev, Tolerance: tol})
 	} else {
-		o.d, err = s.heat.WithTolerance(tol)
+		o.d, err = s.diffusion.WithTolerance(tol)
 	}
 	if err != nil {
 		return nil, errNoProgress
 	}
-	s.heat = o.d
+	s.diffusion = o.d
 	o.slackB = math.Sqrt(2*o.peak) * o.d.Err() * (1 + 8*unit)
 	o.roundB = math.Sqrt(2*o.peak) * o.d.Rounding() * (1 + 8*unit)
-	s.x, s.y = s.borrow(0, n*o.block), s.borrow(1, n*o.block)
+	s.x, s.y = s.memory(0, n*o.block), s.memory(1, n*o.block)
 	return o, nil
 }
 
@@ -113,12 +112,9 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 	return nil
 }
 
-// seedPool is the number of edges among which surrogates choose the seeds.
-const seedPool = 1 << 10
-
 // seed evaluates a few edges that are likely to be large, so that the later tiers have a
-// lower bound to compare with. Edges are ranked by e^{-τa} at the two ends, then by their
-// surrogates.
+// lower bound to compare with: those whose ends keep the most of b after τ, by e^{-τa}. Of
+// values within a percent the edge at the largest hub comes first, which keeps the least.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
@@ -127,31 +123,18 @@ func (s *search) seed(ctx context.Context) error {
 		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
 	}
-	pool := largest(s.rest, seedPool, promise)
-	value, err := s.values(ctx, pool)
-	if err != nil {
-		return err
-	}
-	expected := 0.0
-	for _, v := range value {
-		expected = max(expected, v)
-	}
+	expected, _ := largestOf(len(s.rest), boundWork, func(k int) float64 { return promise(s.rest[k]) })
 	// Coarse first: the accuracy needed is relative to Δ₂, which is not known yet.
 	top := math.Sqrt(s.peak) * s.longest()
 	for width := min(2e-3, max(1e-13, 2e-3*expected/top)); ; width *= 1e-4 {
 		o, err := s.operator(width * top)
 		if err != nil {
-			return nil // the local tier may still work
+			return nil // bounds in closed form may still help
 		}
-		// Among values within a percent prefer the edge at the largest hub, which returns the
-		// least heat.
-		pick := largest(pool, o.few, func(i int32) float64 {
+		pick := largest(s.rest, o.few, func(i int32) float64 {
 			hub := max(diag[s.edges.at(i).u], diag[s.edges.at(i).v])
-			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges.at(i).b+hub)
+			return math.Round(100*math.Log(promise(i))) + 0.5*hub/(s.edges.at(i).b+hub)
 		})
-		if done, err := s.seedByQuadrature(ctx, o, pick, expected); done || err != nil {
-			return err
-		}
 		if err := s.evaluate(ctx, o, pick); err != nil {
 			return err
 		}
@@ -161,85 +144,37 @@ func (s *search) seed(ctx context.Context) error {
 	}
 }
 
-// seedByQuadrature uses the lower ends of quadrature where that costs less than columns.
-// It is done where the lower end reaches 0.95 of the value that surrogates predict.
-func (s *search) seedByQuadrature(ctx context.Context, o *operator, pick []int32, expected float64) (done bool, err error) {
-	if !s.uniform || o.n > globalOrder || o.d.Degree() < 4*localSteps {
-		return false, nil
-	}
-	if _, _, err := s.quadrature(ctx, pick, globalEntries); err != nil {
-		return false, err
-	}
-	return s.lower > 0.95*expected, nil
-}
-
-// values predicts the values of some edges from the surrogates of their ends.
-func (s *search) values(ctx context.Context, pool []int32) (map[int32]float64, error) {
-	index := map[int32]int{}
-	var pick []int32
-	for _, i := range pool {
-		for _, t := range [2]int32{s.edges.at(i).u, s.edges.at(i).v} {
-			if _, ok := index[t]; !ok {
-				index[t] = len(pick)
-				pick = append(pick, t)
+// scaleRows multiplies row t of k columns by √u_t.
+func (o *operator) scaleRows(x []float64, k int) {
+	parallel.Rows(o.n, k, func(lo, hi int) {
+		for t := lo; t < hi; t++ {
+			w := math.Sqrt(o.peak)
+			if o.u != nil {
+				w = math.Sqrt(o.u[t])
+			}
+			for j := range k {
+				x[t*k+j] *= w
 			}
 		}
-	}
-	list, err := s.surrogates(ctx, pick)
-	if err != nil {
-		return nil, err
-	}
-	distance := make([]float64, len(pool))
-	parallel.Rows(len(pool), 4*surrogateNodes, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			e := s.edges.at(pool[k])
-			distance[k] = s.distance(&list[index[e.u]], &list[index[e.v]])
-		}
 	})
-	value := make(map[int32]float64, len(pool))
-	for k, i := range pool {
-		value[i] = s.upper[i]
-		if v := s.edges.at(i).scale * distance[k]; v < value[i] {
-			value[i] = v
-		}
-	}
-	return value, nil
 }
 
-// finish brackets all edges that remain: by nodes that many of them share, then edge by
-// edge, the largest bounds first, or by quadrature where that is cheaper.
-func (c *screening) finish(ctx context.Context) error {
-	_, columns := c.nodes.groups()
-	if err := c.globalQuadrature(ctx, columns); err != nil {
-		return err
-	}
-	for {
-		pick, _ := c.nodes.groups()
-		if len(pick) == 0 {
-			break
+// norms returns ‖diag(√u)y_j‖₂ for each of k columns.
+func (o *operator) norms(y []float64, k int) []float64 {
+	sum := make([]float64, k)
+	parallel.Sum(o.n, k, sum, func(lo, hi int, sum []float64) {
+		for t := lo; t < hi; t++ {
+			w := o.peak
+			if o.u != nil {
+				w = o.u[t]
+			}
+			for j, v := range y[t*k : (t+1)*k] {
+				sum[j] += w * (v * v)
+			}
 		}
-		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
-			return err
-		}
-		c.dropClosed("nodes")
-	}
-	slices.SortFunc(c.rest, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
 	})
-	if err := c.globalQuadrature(ctx, len(c.rest)); err != nil || len(c.rest) == 0 {
-		return err
+	for j, v := range sum {
+		sum[j] = math.Sqrt(v)
 	}
-	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
-	if err != nil {
-		return err
-	}
-	for len(c.rest) > 0 {
-		part := c.rest[:min(o.block, len(c.rest))]
-		if err := c.evaluate(ctx, o, part); err != nil {
-			return err
-		}
-		c.rest = c.rest[len(part):]
-		c.dropClosed("columns")
-	}
-	return nil
+	return sum
 }

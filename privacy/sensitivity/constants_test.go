@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
 	"math"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // closeAbove reports whether a bound holds, and is at most a share slack too large.
@@ -40,12 +39,12 @@ func TestConstants(t *testing.T) {
 	const x, tau = 0.3, 1.5
 	g := build(t, 6, [][3]float64{{0, 1, 1}, {1, 2, .5}, {2, 3, 2}, {3, 4, 1}, {4, 5, .7}, {0, 3, .4}}, hops)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	m := sensitivity.Model{Graph: g, Laplacian: l, Sensors: []int{0, 4}}
+	m := Model{Graph: g, Laplacian: l, Sensors: []int{0, 4}}
 	u := []float64{4, 1}
 	lambda, v := spectrumOf(t, l)
-	f := must[sensitivity.Family](t)(sensitivity.NewFamily(background, m, u,
-		sensitivity.Uncertainty{TauFrom: tau, TauTo: 2, WeightError: x}))
-	low, high := f.Limits()
+	f := must[*operatorFamily](t)(newFamily(background, m, u,
+		Uncertainty{TauFrom: tau, TauTo: 2, WeightError: x}))
+	low, high := f.gap(), f.top
 	if !(low <= (1-x)*lambda[1]) || low < (1-x)*lambda[1]*(1-1e-9) {
 		t.Errorf("eigenvalues from %v, want %v", low, (1-x)*lambda[1])
 	}
@@ -67,11 +66,11 @@ func TestConstants(t *testing.T) {
 		return sum
 	}
 	for _, c := range [][2]float64{{.3, .31}, {.3, .9}, {3, 3.05}, {0, .001}} {
-		closeAbove(t, "φ", f.Smoothing(c[0], c[1]), integral(c[0], c[1])*(1-1e-5), .02)
+		closeAbove(t, "φ", f.smoothing(c[0], c[1]), integral(c[0], c[1])*(1-1e-5), .02)
 	}
 
 	// Weights.
-	drift := f.Perturbation(tau)
+	drift := f.perturbation(tau)
 	edges := slices.Collect(g.Edges())
 	rest, mass := make([]float64, 1000), make([]float64, 1000) // values of τ − s, closer together where φ is steep, and ∫φ at each
 	for k := range rest {
@@ -93,10 +92,10 @@ func TestConstants(t *testing.T) {
 	}
 
 	// Second and fourth derivatives.
-	f = must[sensitivity.Family](t)(sensitivity.NewFamily(background, m, u, sensitivity.Uncertainty{TauFrom: tau, TauTo: 2}))
-	_, high = f.Limits()
-	curvature, two, four := f.At(tau)
-	for k, got := range map[float64]float64{2: two, 4: four} {
+	f = must[*operatorFamily](t)(newFamily(background, m, u, Uncertainty{TauFrom: tau, TauTo: 2}))
+	high = f.top
+	at := f.evaluateAt(tau)
+	for k, got := range map[float64]float64{2: at.two, 4: at.four} {
 		most := 0.0
 		for j := range 100001 {
 			s := high * float64(j) / 100000
@@ -113,7 +112,7 @@ func TestConstants(t *testing.T) {
 			}
 			sum += u[k] * d * d
 		}
-		closeAbove(t, "a derivative at the sensors", curvature[i], math.Sqrt(sum)*(1-1e-12), 1e-9)
+		closeAbove(t, "a derivative at the sensors", at.curvature[i], math.Sqrt(sum)*(1-1e-12), 1e-9)
 	}
 
 	// Between values of τ: h²/8 = .02 for h = .4.
@@ -125,37 +124,11 @@ func TestConstants(t *testing.T) {
 		{[2]float64{3, 2}, [2]float64{5, 3}, 100, 50, 3 + .02*(5+.02*50)},
 		{[2]float64{1, 2}, [2]float64{3, 5}, 4, 50, 2 + .02*4},
 	} {
-		closeAbove(t, "between", sensitivity.BoundWithin(1, 1.4, c.upper, c.curvature, c.two, c.four), c.want*(1-1e-15), 1e-12)
+		closeAbove(t, "between", boundWithin(1, 1.4, c.upper, c.curvature, c.two, c.four), c.want*(1-1e-15), 1e-12)
 	}
-	closeAbove(t, "a cell of ratio 1.1", sensitivity.GridBend(1, 1.1, 1e6), .1*.1/8*4*math.Exp(-2), 1e-9)
-	closeAbove(t, "two cells", sensitivity.GridBend(1, 1.21, 1e6), .11*.11/8*4*math.Exp(-2)/1.21, 1e-9)
-	closeAbove(t, "a cell below every eigenvalue", sensitivity.GridBend(1, 1.1, .5), .1*.1/8*.25*math.Exp(-.5), 1e-9)
-}
-
-// TestPeakOfChord: where the norm has the same value at both ends of a short interval the bound between them is close
-// to the peak: h²/8 cannot be less.
-func TestPeakOfChord(t *testing.T) {
-	g, far, one := bottleneck(t), []int{0, 7}, []float64{1, 1}
-	l := laplacian.New(g, laplacian.Combinatorial)
-	at := func(tau float64) float64 { return worst(g, l, tau, far, one) }
-	from, low, high := 2.65, 2.72, 3.0
-	for range 50 {
-		if middle := (low + high) / 2; at(middle) > at(from) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	best, ends := 0.0, at(from)
-	for k := range 1000 {
-		best = max(best, at(from+(high-from)*float64(k)/999))
-	}
-	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
-	e := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, sensitivity.Uncertainty{TauFrom: from, TauTo: high},
-		sensitivity.Options{}))
-	if !(e.Upper >= best) || e.Upper > best+.2*(best-ends) {
-		t.Errorf("τ from %v to %v: %v bounds %v, and %v at the ends", from, high, e.Upper, best, ends)
-	}
+	closeAbove(t, "a cell of ratio 1.1", newTauGrid(1, 1.1, sparseRatio).bend(1e6), .1*.1/8*4*math.Exp(-2), 1e-9)
+	closeAbove(t, "two cells", newTauGrid(1, 1.21, sparseRatio).bend(1e6), .11*.11/8*4*math.Exp(-2)/1.21, 1e-9)
+	closeAbove(t, "a cell below every eigenvalue", newTauGrid(1, 1.1, sparseRatio).bend(.5), .1*.1/8*.25*math.Exp(-.5), 1e-9)
 }
 
 // TestEveryListedGraphCounts: the upper end is the largest of all listed graphs, also where another attains the lower one,
@@ -177,7 +150,7 @@ func TestEveryListedGraphCounts(t *testing.T) {
 	}
 	of := func(g *graph.Graph) *laplacian.Laplacian { return laplacian.New(g, laplacian.Combinatorial) }
 	everywhere, ones := []int{0, 1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 1, 1}
-	for name, set := range map[string]sensitivity.Uncertainty{
+	for name, set := range map[string]Uncertainty{
 		"alone": {}, "τ": {TauFrom: 1, TauTo: 1.3}, "weights": {WeightError: .1},
 		"τ and weights": {TauFrom: 1, TauTo: 1.3, WeightError: .1},
 	} {
@@ -187,11 +160,11 @@ func TestEveryListedGraphCounts(t *testing.T) {
 			for _, other := range order {
 				set.Alternatives = append(set.Alternatives, of(other))
 			}
-			all := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, set, sensitivity.Options{}))
+			all := must[Envelope](t)(WorstCase(background, m, nil, set, Options{}))
 			for k, other := range order {
 				one := set
 				one.Alternatives = set.Alternatives[k : k+1]
-				alone := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, one, sensitivity.Options{}))
+				alone := must[Envelope](t)(WorstCase(background, m, nil, one, Options{}))
 				weak := of(reweighed(t, other, func(w float64) float64 { return w * (1 - set.WeightError) }))
 				truth := worst(g, weak, 1, everywhere, ones) * (1 - 1e-12)
 				if all.Upper < alone.Upper || all.Upper < truth || all.Lower < alone.Lower*(1-1e-8) {
@@ -207,10 +180,10 @@ func TestEveryListedGraphCounts(t *testing.T) {
 func TestPeakOnListedGraph(t *testing.T) {
 	g, far := bottleneck(t), []int{0, 7}
 	slow := laplacian.New(reweighed(t, g, func(w float64) float64 { return w / 2 }), laplacian.Combinatorial)
-	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 4, Sensors: far}
-	set := sensitivity.Uncertainty{TauFrom: 4, TauTo: 16, Alternatives: []*laplacian.Laplacian{slow}}
+	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 4, Sensors: far}
+	set := Uncertainty{TauFrom: 4, TauTo: 16, Alternatives: []*laplacian.Laplacian{slow}}
 	peak := worst(g, slow, 5.44, far, []float64{1, 1})
-	e := must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, nil, set, sensitivity.Options{}))
+	e := must[Envelope](t)(WorstCase(background, m, nil, set, Options{}))
 	if e.Alternative != 0 || !(e.Upper >= peak) || e.Lower < .99*peak || math.Abs(e.Tau-5.44) > .5 {
 		t.Errorf("%+v, want %v at τ = 5.44 of the listed graph", e, peak)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
 	"context"
@@ -12,12 +12,11 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // ways are the eigenpairs and the search.
-var ways = map[string]func(context.Context, sensitivity.Model, []float64, sensitivity.Options) (sensitivity.Bracket, error){
-	"exact": sensitivity.Bound, "search": sensitivity.Search,
+var ways = map[string]func(context.Context, Model, []float64, Options) (Bracket, error){
+	"exact": Bound, "search": searchBound,
 }
 
 // TestGap: with all eigenpairs the upper end is never looser than √2·α·e^{-τλ₂}.
@@ -33,8 +32,8 @@ func TestGap(t *testing.T) {
 		l := laplacian.New(g, laplacian.Combinatorial)
 		spec := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
 		for _, tau := range []float64{1e-3, 1, 30, 1e3} {
-			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3},
-				nil, sensitivity.Options{}))
+			b := must[Bracket](t)(Bound(background, Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3},
+				nil, Options{}))
 			limit := scale * math.Sqrt2 * math.Exp(-tau*spec.Lambda()[spec.Nullity()])
 			if b.Upper > limit*(1+1e-9)+1e-289 {
 				t.Errorf("%s τ=%v: Upper = %v, √2αe^{-τλ₂} = %v", name, tau, b.Upper, limit)
@@ -58,37 +57,19 @@ func TestWildWeights(t *testing.T) {
 		g := build(t, 60, edges, hops)
 		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
 			for _, tau := range []float64{1e-9, 1e-3, 1, 1e6} {
-				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
-				opts := sensitivity.Options{Seed: [32]byte{2}}
-				want, err := sensitivity.Bound(background, m, nil, opts)
+				m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
+				opts := Options{Seed: [32]byte{2}}
+				want, err := Bound(background, m, nil, opts)
 				if err != nil && kind == laplacian.RandomWalk && decades > 200 {
 					continue
 				}
-				want = must[sensitivity.Bracket](t)(want, err)
-				got := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, opts))
+				want = must[Bracket](t)(want, err)
+				got := must[Bracket](t)(searchBound(background, m, nil, opts))
 				if !(got.Upper >= want.Lower) || !(got.Lower <= want.Upper) || math.IsInf(got.Upper, 0) || math.IsInf(want.Upper, 0) {
 					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper,
 						want.Lower, want.Upper)
 				}
 			}
-		}
-	}
-}
-
-// TestHeavyEdge: one weight of 10¹⁵ to 10¹⁰⁰ makes the rounding of a neighbourhood's
-// recurrence larger than any bound from it. The upper end is a number all the same.
-func TestHeavyEdge(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for _, heavy := range []float64{1e15, 1e17, 1e30, 1e100} {
-		var edges [][3]float64
-		for i := 1; i < 1000; i++ {
-			edges = append(edges, [3]float64{float64(r.IntN(i)), float64(i), 1})
-		}
-		edges[500][2] = heavy
-		m := model(build(t, 1000, edges, hops), 1)
-		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{Seed: [32]byte{2}}))
-		if !(b.Upper >= b.Lower) || !(b.Upper <= math.Sqrt2) {
-			t.Errorf("weight %v: [%v, %v]", heavy, b.Lower, b.Upper)
 		}
 	}
 }
@@ -110,7 +91,7 @@ func TestWeakBridge(t *testing.T) {
 			want = math.Sqrt2 * math.Exp(-2*tau*w) * math.Exp(-tau*m) // each end leaves at rate m − 1, below m
 		}
 		for name, way := range ways {
-			b := must[sensitivity.Bracket](t)(way(background, model(g, tau), nil, sensitivity.Options{Seed: [32]byte{1}}))
+			b := must[Bracket](t)(way(background, model(g, tau), nil, Options{Seed: [32]byte{1}}))
 			if !(b.Upper >= want*(1-1e-12)) || b.Lower > want*(1+1e-6) || b.Upper > 1.03*want {
 				t.Errorf("%s τ=%g: [%v, %v], want about %v", name, tau, b.Lower, b.Upper, want)
 			}
@@ -124,7 +105,7 @@ func TestLargeHub(t *testing.T) {
 	g := must[*graph.Graph](t)(graph.Star(n))
 	for _, tau := range []float64{1e-9, 1e-6, 1} {
 		want := math.Sqrt(float64(n)/(n-1)*math.Exp(-2*tau*n) + float64(n-2)/(n-1)*math.Exp(-2*tau))
-		b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, tau), nil, sensitivity.Options{}))
+		b := must[Bracket](t)(Bound(background, model(g, tau), nil, Options{}))
 		if !(b.Upper >= want) || !(b.Lower <= want) || b.Upper > math.Sqrt2 {
 			t.Errorf("τ=%g: [%v, %v], want %v inside", tau, b.Lower, b.Upper, want)
 		}
@@ -138,17 +119,17 @@ func TestTolerances(t *testing.T) {
 		if name == "complete" {
 			continue // its value is below rounding
 		}
-		want := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 0.7), nil, sensitivity.Options{}))
-		holds := func(b sensitivity.Bracket) {
+		want := must[Bracket](t)(Bound(background, model(g, 0.7), nil, Options{}))
+		holds := func(b Bracket) {
 			if !(b.Upper >= want.Lower) || b.Lower > want.Upper {
 				t.Errorf("%s: [%v, %v], exact [%v, %v]", name, b.Lower, b.Upper, want.Lower, want.Upper)
 			}
 		}
 		for _, seed := range [][32]byte{{}, {9}} {
 			reports := 0
-			opts := sensitivity.Options{Seed: seed, Report: func(b sensitivity.Bracket) { holds(b); reports++ }}
+			opts := Options{Seed: seed, Report: func(b Bracket) { holds(b); reports++ }}
 			for _, opts.Tolerance = range []float64{10, 1, .1, .001} {
-				holds(must[sensitivity.Bracket](t)(sensitivity.Search(background, model(g, 0.7), nil, opts)))
+				holds(must[Bracket](t)(searchBound(background, model(g, 0.7), nil, opts)))
 			}
 			if reports == 0 {
 				t.Errorf("%s: no report", name)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // A failure probability of 1e-12 is beyond every count of failures. What is tested is
@@ -18,16 +17,16 @@ import (
 // a norm with its share among the nodes.
 func TestUnion(t *testing.T) {
 	for name, g := range families(t, 100) {
-		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
+		m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
 		const beta = 1e-9
-		bound, norm, edges, nodes, err := sensitivity.FailureShares(background, m, beta)
+		bound, norm, edges, nodes, err := failureShares(background, m, beta)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if edges == 0 || nodes != g.Order() {
 			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
 		}
-		if all := bound * float64(edges+nodes) * sensitivity.MaxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
+		if all := bound * float64(edges+nodes) * maxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
 			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
 		}
 		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
@@ -47,7 +46,7 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 			m.Sensors = append(m.Sensors, i)
 		}
 		calls := 0
-		b := must[sensitivity.Bracket](t)(sensitivity.Search(background, m, nil, sensitivity.Options{
+		b := must[Bracket](t)(searchBound(background, m, nil, Options{
 			Seed: [32]byte{1}, Tolerance: 0.01, Failure: beta,
 			Progress: func(stage string, _, _ int64) {
 				if stage == "screen" { // twice a round
@@ -56,7 +55,7 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 			},
 		}))
 		rounds := float64((calls + 1) / 2)
-		if want := rounds * beta / sensitivity.MaxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) ||
+		if want := rounds * beta / maxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) ||
 			b.Failure > beta*(1+1e-12) {
 			t.Errorf("%s: after %v rounds it may fail with probability %v, want %v", name, rounds, b.Failure, want)
 		}
@@ -79,17 +78,17 @@ func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
 	for i := 0; i < 1100; i += 3 {
 		m.Sensors = append(m.Sensors, i)
 	}
-	own := sensitivity.Options{Seed: [32]byte{1}, Failure: beta / 3}
-	joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, own))
+	own := Options{Seed: [32]byte{1}, Failure: beta / 3}
+	joint := must[Bracket](t)(Bound(background, m, nil, own))
 	half := m
 	half.Tau, half.Sensors = m.Tau/2, nil
-	halved := must[sensitivity.Bracket](t)(sensitivity.Bound(background, half, nil, own))
+	halved := must[Bracket](t)(Bound(background, half, nil, own))
 	if joint.Failure == 0 {
 		t.Fatal("Δ₂ was certified without a screen")
 	}
 	lowered := 0
-	for k, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m,
-		sensitivity.Options{Seed: [32]byte{1}, Failure: beta})) {
+	for k, b := range must[[]Bracket](t)(withoutRows(background, m,
+		Options{Seed: [32]byte{1}, Failure: beta})) {
 		want := joint.Failure
 		if b.Upper < joint.Upper {
 			lowered++
@@ -113,9 +112,9 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 	for i := 0; i < 1100; i += 3 {
 		m.Sensors = append(m.Sensors, i)
 	}
-	set := sensitivity.Uncertainty{TauFrom: 1, TauTo: 1.3}
+	set := Uncertainty{TauFrom: 1, TauTo: 1.3}
 	values, calls := int64(0), 0
-	opts := sensitivity.Options{Seed: [32]byte{1}, Failure: beta, Progress: func(stage string, _, all int64) {
+	opts := Options{Seed: [32]byte{1}, Failure: beta, Progress: func(stage string, _, all int64) {
 		switch stage {
 		case "uncertainty":
 			values = all
@@ -123,17 +122,17 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 			calls++
 		}
 	}}
-	e := must[sensitivity.Envelope](t)(sensitivity.ByProducts(background, m, nil, set, opts))
-	want := float64(calls/2) * beta / float64(2*values*sensitivity.MaxRounds)
+	e := must[Envelope](t)(tauByProducts(background, m, nil, set, opts))
+	want := float64(calls/2) * beta / float64(2*values*maxRounds)
 	if e.Failure < want*(1-1e-9) || e.Failure > want*(1+1e-9) || e.Failure > beta {
 		t.Errorf("after %d rounds at %d values of τ it may fail with probability %v, want %v", calls/2, values, e.Failure, want)
 	}
 
-	sensitivity.TakeNoRows(t)
+	takeNoRows(t)
 	calls = 0
-	list := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorWorst(background, m, set, opts))
+	list := must[[]Bracket](t)(PerSensorWorst(background, m, set, opts))
 	most := 0.0
-	want = float64(calls/2)*beta/float64(3*values*sensitivity.MaxRounds) + beta/3
+	want = float64(calls/2)*beta/float64(3*values*maxRounds) + beta/3
 	for _, b := range list {
 		most = max(most, b.Failure)
 	}

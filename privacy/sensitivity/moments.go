@@ -98,3 +98,8 @@ func pendant(q float64) float64 {
 	}
 	return math.Inf(1)
 }
+
+// scaled turns a bound on bᵀe^{-2τS}b into one on the ratio of an edge.
+func (p *problem) scaled(e edge, up float64) float64 {
+	return e.scale * math.Sqrt(p.peak*up) * (1 + 16*unit)
+}

@@ -20,7 +20,7 @@ import (
 // where i is a hub, and bounded by the screen. This holds for the combinatorial Laplacian
 // and equal weights.
 type nodes struct {
-	c            *screening
+	c            *projection
 	usable       bool
 	diag         []float64
 	squares      []float64 // of Y_i less the mean row, over the columns
@@ -28,17 +28,11 @@ type nodes struct {
 	exact        map[int32]float64
 }
 
-func newNodes(c *screening) *nodes {
+func newNodes(c *projection) *nodes {
 	_, _, _, diag := c.lap.CSR()
 	return &nodes{
 		c: c, usable: c.uniform && c.resistive(), diag: diag, squares: make([]float64, c.n), exact: map[int32]float64{},
 	}
-}
-
-// reset discards the columns.
-func (t *nodes) reset() {
-	setZero(t.squares)
-	t.meanRounding = 0
 }
 
 // add accumulates a block of Y.
@@ -59,6 +53,10 @@ func (t *nodes) add(y []float64, k int) {
 		}
 	})
 }
+
+// chunk is the number of rows of one running sum in means, so that rounding is that of sums of
+// so many terms, of which there are n/chunk.
+const chunk = 256
 
 // means returns the mean of each of k row-major columns, at most 64, and of its absolute
 // values.
@@ -97,9 +95,6 @@ func (t *nodes) upper(i int32) float64 {
 		return whole
 	}
 	up := (math.Sqrt(t.squares[i])*(1+float64(c.columns+32)*unit) + 2*rounding + math.Sqrt(t.meanRounding)) / root
-	if c.sub != nil {
-		up = math.Hypot(up, c.sub.node(i))
-	}
 	return min(whole, up)
 }
 

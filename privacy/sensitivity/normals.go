@@ -52,28 +52,15 @@ func normals(seed [32]byte, block int, x []float64) {
 // normalBatch is the number of pairs of normals whose words are drawn at a time: 1 MB.
 const normalBatch = 1 << 16
 
-// normalPiece is the number of pairs that are computed at a time.
-const normalPiece = 1 << 8
-
-// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream, on one
-// processor, while the others compute normals from those drawn before.
+// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream, and a batch
+// of normals is computed from them on all processors.
 func fillNormals(stream rand.Source, x []float64) {
-	var now, next normalWords
 	pairs := (len(x) + 1) / 2
-	size := min(normalBatch, pairs)
-	now.words, next.words = make([][2]uint64, size), make([][2]uint64, size)
-	now.draw(stream, pairs)
-	for ; len(now.words) > 0; now, next = next, now {
-		done := len(now.words)
-		pairs -= done
-		parallel.Each(1+(done+normalPiece-1)/normalPiece, func(k int) {
-			if k == 0 {
-				next.draw(stream, pairs)
-				return
-			}
-			now.normals(x, (k-1)*normalPiece, min(k*normalPiece, done))
-		})
-		x = x[min(2*done, len(x)):]
+	batch := normalWords{words: make([][2]uint64, min(normalBatch, pairs))}
+	for done := 0; pairs > 0; pairs, x = pairs-done, x[min(2*done, len(x)):] {
+		batch.draw(stream, pairs)
+		done = len(batch.words)
+		parallel.Rows(done, boundWork, func(lo, hi int) { batch.normals(x, lo, hi) })
 	}
 }
 

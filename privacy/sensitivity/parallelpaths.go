@@ -79,7 +79,7 @@ type pathFinder struct {
 	diag  []float64
 	queue []visit
 	// mark of a node is search where the search came to it, search+1 where it is a goal of
-	// it, and less elsewhere: so that one number tells both, and nothing is cleared.
+	// it, and less elsewhere: so that one number holds both, and nothing is cleared.
 	mark   []uint32
 	search uint32
 }

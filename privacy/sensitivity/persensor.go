@@ -203,9 +203,7 @@ func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := &screening{search: s, operator: o, q: opts.Failure / float64(o.n)}
-	c.nodes = newNodes(c)
-	return c, nil
+	return newScreening(&projection{search: s, operator: o, q: opts.Failure / float64(o.n)}), nil
 }
 
 // bracketRow brackets one reading from its row of M.

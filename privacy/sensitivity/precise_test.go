@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
 	"math"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // precision of the reference in bits. After 40 squarings an entry of e^{-τL} keeps
@@ -180,13 +179,13 @@ func drawMixedCase(r *rand.Rand) mixedCase {
 // TestManyMagnitudes holds every bracket of small graphs against a reference of more than 50 digits.
 func TestManyMagnitudes(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 1))
-	opts := sensitivity.Options{Seed: [32]byte{7}}
+	opts := Options{Seed: [32]byte{7}}
 	for i := range 200 {
 		c := drawMixedCase(r)
 		other := drawEdges(r, c.n)
-		m := sensitivity.Model{Graph: build(t, c.n, c.edges, c.length), Tau: c.tau, Sensors: c.sensors}
+		m := Model{Graph: build(t, c.n, c.edges, c.length), Tau: c.tau, Sensors: c.sensors}
 		m.Laplacian = laplacian.New(m.Graph, c.kind)
-		holds := func(name string, b sensitivity.Bracket, want *big.Float) {
+		holds := func(name string, b Bracket, want *big.Float) {
 			t.Helper()
 			if exactly(b.Upper+1e-50).Cmp(want) < 0 || exactly(b.Lower-1e-50).Cmp(want) > 0 {
 				t.Errorf("case %d, %v, τ = %v, %d of %d nodes are sensors, %s: [%v, %v], want %v",
@@ -196,16 +195,16 @@ func TestManyMagnitudes(t *testing.T) {
 		kernel := preciseKernel(c.n, c.edges, c.kind, c.tau)
 		want := preciseJoint(kernel, c.edges, c.length, c.sensors, c.u)
 		for name, way := range ways {
-			holds(name, must[sensitivity.Bracket](t)(way(background, m, c.u, opts)), want)
+			holds(name, must[Bracket](t)(way(background, m, c.u, opts)), want)
 		}
 		second := preciseJoint(preciseKernel(c.n, other, c.kind, c.tau), c.edges, c.length, c.sensors, c.u)
 		if second.Cmp(want) > 0 {
 			want = second
 		}
-		set := sensitivity.Uncertainty{Alternatives: []*laplacian.Laplacian{laplacian.New(build(t, c.n, other, hops), c.kind)}}
-		holds("listed graphs", must[sensitivity.Envelope](t)(sensitivity.WorstCase(background, m, c.u, set, opts)).Bracket, want)
-		perSensor := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, opts))
-		byRows := must[[]sensitivity.Bracket](t)(sensitivity.PerSensorByRows(background, m, opts))
+		set := Uncertainty{Alternatives: []*laplacian.Laplacian{laplacian.New(build(t, c.n, other, hops), c.kind)}}
+		holds("listed graphs", must[Envelope](t)(WorstCase(background, m, c.u, set, opts)).Bracket, want)
+		perSensor := must[[]Bracket](t)(PerSensor(background, m, opts))
+		byRows := must[[]Bracket](t)(perSensorByRows(background, m, opts))
 		for k, s := range c.sensors {
 			want := preciseJoint(kernel, c.edges, c.length, []int{s}, nil)
 			holds("each reading", perSensor[k], want)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 type kernel struct {
@@ -66,65 +63,34 @@ func build(t testing.TB, n int, edges [][3]float64, length func(w float64) float
 func hops(float64) float64 { return 1 }
 
 // near reports lower ≤ want ≤ upper with both ends within tol of want.
-func near(b sensitivity.Bracket, want, tol float64) bool {
+func near(b Bracket, want, tol float64) bool {
 	return b.Lower <= want && want <= b.Upper && b.Upper <= want*(1+tol) && b.Lower >= want*(1-tol)
 }
 
+// TestReference: the Δ₂ of each metric, of each reading, and of a single sensor are those of a reference.
 func TestReference(t *testing.T) {
 	for name, r := range load(t).Graphs {
 		for ts, want := range r.Tau {
 			tau, _ := strconv.ParseFloat(ts, 64)
-			for _, c := range []struct {
-				metric string
-				length func(float64) float64
-				want   float64
-			}{
-				{"hops", hops, want.Hops},
-				{"1/w", func(w float64) float64 { return 1 / w }, want.InverseWeight},
-				{"w", func(w float64) float64 { return w }, want.Weight},
-			} {
-				g := build(t, r.N, r.Edges, c.length)
-				m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
-				b, err := sensitivity.Bound(context.Background(), m, nil, sensitivity.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !near(b, c.want, 1e-12) {
-					t.Errorf("%s τ=%v %s: Δ₂ in [%v, %v] (%.1e, %.1e), want %v", name, tau, c.metric, b.Lower, b.Upper, b.Lower/c.want-1,
-						b.Upper/c.want-1, c.want)
+			check := func(what string, b Bracket, want, tol float64) {
+				if !near(b, want, tol) {
+					t.Errorf("%s τ=%v %s: [%v, %v], want %v", name, tau, what, b.Lower, b.Upper, want)
 				}
 			}
-		}
-	}
-}
-
-func TestReferencePerSensor(t *testing.T) {
-	for name, r := range load(t).Graphs {
-		for ts, want := range r.Tau {
-			tau, _ := strconv.ParseFloat(ts, 64)
-			g := build(t, r.N, r.Edges, hops)
-			m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
-			got, err := sensitivity.PerSensor(context.Background(), m, sensitivity.Options{})
-			if err != nil {
-				t.Fatal(err)
+			inverse, same := func(w float64) float64 { return 1 / w }, func(w float64) float64 { return w }
+			for metric, length := range map[string]func(float64) float64{"1/w": inverse, "w": same, "hops": hops} {
+				m := model(build(t, r.N, r.Edges, length), tau)
+				value := map[string]float64{"hops": want.Hops, "1/w": want.InverseWeight, "w": want.Weight}[metric]
+				check(metric, must[Bracket](t)(Bound(background, m, nil, Options{})), value, 1e-12)
 			}
-			// Where columns cancel at a sensor its value is small beside Δ₂, which sets
-			// the error.
+			m := model(build(t, r.N, r.Edges, hops), tau)
+			// Where columns cancel at a sensor its value is small beside Δ₂, which sets the error.
 			tol := func(s int) float64 { return 2e-12 * want.Hops / want.PerSensor[s] }
-			for s, b := range got {
-				if !near(b, want.PerSensor[s], tol(s)) {
-					t.Errorf("%s τ=%v sensor %d: [%v, %v], want %v", name, tau, s, b.Lower, b.Upper, want.PerSensor[s])
-				}
+			for s, b := range must[[]Bracket](t)(PerSensor(background, m, Options{})) {
+				check(fmt.Sprintf("sensor %d", s), b, want.PerSensor[s], tol(s))
 			}
-			// The joint Δ₂ of one sensor is its own sensitivity.
 			m.Sensors = []int{1}
-			one, err := sensitivity.Bound(context.Background(), m, nil, sensitivity.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !near(one, want.PerSensor[1], tol(1)) {
-				t.Errorf("%s τ=%v: one sensor gives [%v, %v], want %v", name, tau, one.Lower, one.Upper, want.PerSensor[1])
-			}
+			check("one sensor", must[Bracket](t)(Bound(background, m, nil, Options{})), want.PerSensor[1], tol(1))
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package sensitivity
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -10,12 +11,10 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// The screen bounds the edges in rounds, after 16, 32, 64, … random columns, and begins
-// again when it projects out a subspace.
+// The screen bounds the edges in rounds, after 16, 32, 64, … random columns.
 const (
 	firstColumns = 16
 	maxRounds    = 10
-	deflateRound = 2
 )
 
 // screen drops edges by random projection (Johnson & Lindenstrauss, 1984), and
@@ -28,15 +27,13 @@ const (
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
 // fails with probability at most q. The union bound is over rounds, and in each over the
-// edges and the nodes: see [nodes]. Where few vectors span most of the Wb, that part is computed exactly: see
-// [subspace].
+// edges and the nodes: see [nodes].
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
 		return err
 	}
-	c := &screening{search: s, operator: o, squares: make([]float64, s.edges.len())}
-	c.nodes = newNodes(c)
+	c := newScreening(&projection{search: s, operator: o})
 	if s.opts.Seed == [32]byte{} {
 		return c.finish(ctx)
 	}
@@ -44,17 +41,6 @@ func (s *search) screen(ctx context.Context) error {
 	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
-		}
-		if err := c.globalQuadrature(ctx, want-c.columns); err != nil {
-			return err
-		}
-		if round >= deflateRound && c.sub == nil && c.ineffective(want) && c.lowRank() {
-			if err := c.deflate(ctx); err != nil {
-				return err
-			}
-			if c.sub != nil {
-				want = firstColumns
-			}
 		}
 		for c.columns < want {
 			if err := c.project(ctx); err != nil {
@@ -72,32 +58,21 @@ func (s *search) screen(ctx context.Context) error {
 	return c.finish(ctx)
 }
 
+func newScreening(p *projection) *screening {
+	return &screening{projection: p, squares: make([]float64, p.edges.len()), nodes: newNodes(p)}
+}
+
 // failurePerBound returns the failure probability of one bound: Failure over the number
 // of bounds in the union of [search.screen].
 func (c *screening) failurePerBound() float64 {
 	return c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)
 }
 
-// ineffective reports whether a round of so many columns is expected to leave more than a
-// quarter of the edges.
-func (c *screening) ineffective(columns int) bool {
-	inflation := math.Sqrt(float64(columns) / chiSquareQuantile(columns, c.q))
-	target := c.target()
-	return 4*count(c.rest, boundWork, func(i int32) bool { return c.estimate(i)*inflation > target }) > len(c.rest)
-}
-
 // screening is the state of a screen.
 type screening struct {
-	*search
-	*operator
-	q              float64 // failure probability of one bound
-	blocks         int     // random blocks drawn so far
-	columns        int     // random columns that squares holds
-	squares        []float64
-	sub            *subspace
-	nodes          *nodes
-	lastBlock      []float64 // the last block of Y before a subspace; nil: none
-	skipQuadrature bool      // quadrature on the whole graph costs more than columns
+	*projection
+	squares []float64 // of the columns, for each edge
+	nodes   *nodes
 }
 
 // improve evaluates the edges of the largest estimates where that may raise the lower end.
@@ -112,60 +87,19 @@ func (c *screening) improve(ctx context.Context) error {
 // estimate predicts the value of edge i from the columns so far.
 func (c *screening) estimate(i int32) float64 {
 	e := c.edges.at(i)
-	square := c.squares[i] / float64(max(c.columns, 1))
-	if c.sub != nil {
-		square += c.sub.square(e)
-	}
-	return e.scale * math.Sqrt(square)
-}
-
-// draw fills x with a block of random columns, the input of Wᵀ.
-func (c *screening) draw(block int, x []float64) {
-	normals(c.opts.Seed, block, x)
-	if c.sub != nil {
-		c.sub.remove(x, c.block)
-	}
-	c.scaleRows(x, c.block)
+	return e.scale * math.Sqrt(c.squares[i]/float64(max(c.columns, 1)))
 }
 
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
-	c.draw(c.blocks, c.x)
+	c.draw(c.columns/c.block, c.x)
 	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
 		return err
 	}
 	c.addDifferences(c.squares, c.rest, c.y, c.block)
 	c.nodes.add(c.y, c.block)
-	if c.sub == nil {
-		c.lastBlock = append(c.lastBlock[:0], c.y...)
-	}
 	c.columns += c.block
-	c.blocks++
 	return nil
-}
-
-// difference returns ‖Y_u − Y_v‖₂² for k row-major columns.
-func difference(y []float64, k int, e edge) (sum float64) {
-	a, b := y[int(e.u)*k:][:k], y[int(e.v)*k:][:k]
-	for j, v := range a {
-		d := v - b[j]
-		sum += d * d
-	}
-	return sum
-}
-
-// projectionScale returns √x, by which a computed ‖Y_i − Y_j‖ is divided, and a bound on
-// its rounding error. Each normal has an error of at most normalError, which is relative
-// to ‖Wb‖; rounding of Y is absolute, at most its bound times ‖Ω‖_F. Both are charged with
-// ‖Ω‖_F ≤ 2√(nr), which fails with a probability far below q.
-func (c *screening) projectionScale(columns int) (root, rounding float64) {
-	entries := math.Sqrt(float64(columns) * float64(c.n))
-	root = math.Sqrt(chiSquareQuantile(columns, c.q)) - normalError*entries
-	rounding = 2 * entries * c.roundB
-	if c.sub != nil {
-		rounding += 2 * entries * c.sub.rounding * math.Sqrt(2*c.peak) * c.normBound()
-	}
-	return root, rounding
 }
 
 // applyProjection turns the projections into bounds, each of which fails with
@@ -181,27 +115,42 @@ func (c *screening) applyProjection() {
 	relative := 1 + float64(c.columns+32)*unit
 	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
 		for _, i := range c.rest[lo:hi] {
-			c.bound(i, (math.Sqrt(c.squares[i])*relative+rounding)/root)
+			up := (math.Sqrt(c.squares[i])*relative + rounding) / root
+			c.upper[i] = min(c.upper[i], c.edges.at(i).scale*(up+c.slackB)*(1+8*unit))
 		}
 	})
 }
 
-// bound lowers the bound of edge i, given the bound up on the part of Wb outside the
-// subspace.
-func (c *screening) bound(i int32, up float64) {
-	e := c.edges.at(i)
-	if c.sub != nil {
-		up = math.Hypot(up, (math.Sqrt(c.sub.square(e))*(1+64*unit)+c.sub.roundB)*c.sub.inflate)
+// finish brackets all edges that remain: by nodes that many of them share, then edge by
+// edge, the largest bounds first.
+func (c *screening) finish(ctx context.Context) error {
+	for {
+		pick, _ := c.nodes.groups()
+		if len(pick) == 0 {
+			break
+		}
+		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
+			return err
+		}
+		c.dropClosed("nodes")
 	}
-	if up = e.scale * (up + c.slackB) * (1 + 8*unit); up < c.upper[i] {
-		c.upper[i] = up
+	slices.SortFunc(c.rest, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))
+	})
+	if len(c.rest) == 0 {
+		return nil
 	}
-}
-
-// normBound bounds ‖p(L)‖₂: 1 for the symmetric kinds, max s/min s for a similar one.
-func (c *screening) normBound() float64 {
-	if c.s == nil {
-		return 1
+	o, err := c.search.operator(0.05 * c.opts.Tolerance * c.lower)
+	if err != nil {
+		return err
 	}
-	return slices.Max(c.s) / slices.Min(c.s)
+	for len(c.rest) > 0 {
+		part := c.rest[:min(o.block, len(c.rest))]
+		if err := c.evaluate(ctx, o, part); err != nil {
+			return err
+		}
+		c.rest = c.rest[len(part):]
+		c.dropClosed("columns")
+	}
+	return nil
 }

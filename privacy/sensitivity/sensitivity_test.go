@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sensitivity_test
+package sensitivity
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
-	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 var background = context.Background()
 
-func model(g *graph.Graph, tau float64) sensitivity.Model {
-	return sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
+func model(g *graph.Graph, tau float64) Model {
+	return Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: tau}
 }
 
 // TestClosedForms: Δ₂ of complete graphs, stars and hypercubes, by both ways.
@@ -36,11 +34,11 @@ func TestClosedForms(t *testing.T) {
 			{"hypercube", ok(graph.Hypercube(5)), 2 * math.Exp(-4*tau) * math.Pow((1+math.Exp(-4*tau))/2, 4)},
 		} {
 			want := math.Sqrt(c.square)
-			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(c.g, tau), nil, sensitivity.Options{}))
+			b := must[Bracket](t)(Bound(background, model(c.g, tau), nil, Options{}))
 			if !near(b, want, 1e-11) {
 				t.Errorf("%s τ=%v: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
-			b = must[sensitivity.Bracket](t)(sensitivity.Search(background, model(c.g, tau), nil, sensitivity.Options{Seed: [32]byte{1}}))
+			b = must[Bracket](t)(searchBound(background, model(c.g, tau), nil, Options{Seed: [32]byte{1}}))
 			if b.Lower > want || !(b.Upper >= want) || b.Upper > 1.021*want && b.Upper > 1e-8 {
 				t.Errorf("%s τ=%v by search: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
@@ -51,11 +49,11 @@ func TestClosedForms(t *testing.T) {
 func TestDegenerate(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		g := build(t, n, nil, hops)
-		b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, sensitivity.Options{}))
+		b := must[Bracket](t)(Bound(background, model(g, 1), nil, Options{}))
 		if b.Lower != 0 || b.Upper != 0 || b.Edge != [2]int{-1, -1} {
 			t.Errorf("%d nodes without edges: %+v, want Δ₂ = 0", n, b)
 		}
-		if per := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, model(g, 1), sensitivity.Options{})); len(per) != n ||
+		if per := must[[]Bracket](t)(PerSensor(background, model(g, 1), Options{})); len(per) != n ||
 			per[0].Upper != 0 {
 			t.Errorf("%d nodes without edges: per sensor %+v", n, per)
 		}
@@ -64,11 +62,11 @@ func TestDegenerate(t *testing.T) {
 	g := build(t, 5, [][3]float64{{0, 1, 1}, {2, 3, 1}}, hops)
 	m := model(g, 1)
 	m.Sensors = []int{4}
-	if b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})); b.Upper > 1e-13 {
+	if b := must[Bracket](t)(Bound(background, m, nil, Options{})); b.Upper > 1e-13 {
 		t.Errorf("isolated sensor: %+v, want about 0", b)
 	}
 	m.Sensors = nil
-	if b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, sensitivity.Options{})); !near(b,
+	if b := must[Bracket](t)(Bound(background, m, nil, Options{})); !near(b,
 		math.Sqrt2*math.Exp(-2), 1e-12) {
 		t.Errorf("two pairs: %+v, want √2·e⁻²", b)
 	}
@@ -77,28 +75,28 @@ func TestDegenerate(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	g := build(t, 3, [][3]float64{{0, 1, 1}, {1, 2, 1}}, hops)
 	good := model(g, 1)
-	for name, change := range map[string]func(m *sensitivity.Model, u *[]float64, o *sensitivity.Options){
-		"no graph":      func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Graph = nil },
-		"tau 0":         func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Tau = 0 },
-		"tau NaN":       func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Tau = math.NaN() },
-		"alpha < 0":     func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Alpha = -1 },
-		"alpha Inf":     func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Alpha = math.Inf(1) },
-		"no sensors":    func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Sensors = []int{} },
-		"sensor twice":  func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Sensors = []int{1, 1} },
-		"sensor -1":     func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Sensors = []int{-1} },
-		"weights short": func(_ *sensitivity.Model, u *[]float64, _ *sensitivity.Options) { *u = []float64{1} },
-		"weight NaN":    func(_ *sensitivity.Model, u *[]float64, _ *sensitivity.Options) { *u = []float64{1, math.NaN(), 1} },
-		"weight < 0":    func(_ *sensitivity.Model, u *[]float64, _ *sensitivity.Options) { *u = []float64{1, -1, 1} },
-		"failure 1":     func(_ *sensitivity.Model, _ *[]float64, o *sensitivity.Options) { o.Failure = 1 },
-		"tolerance NaN": func(_ *sensitivity.Model, _ *[]float64, o *sensitivity.Options) { o.Tolerance = math.NaN() },
-		"another graph": func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) { m.Graph = build(t, 2, nil, hops) },
-		"weights overflow": func(m *sensitivity.Model, _ *[]float64, _ *sensitivity.Options) {
+	for name, change := range map[string]func(m *Model, u *[]float64, o *Options){
+		"no graph":      func(m *Model, _ *[]float64, _ *Options) { m.Graph = nil },
+		"tau 0":         func(m *Model, _ *[]float64, _ *Options) { m.Tau = 0 },
+		"tau NaN":       func(m *Model, _ *[]float64, _ *Options) { m.Tau = math.NaN() },
+		"alpha < 0":     func(m *Model, _ *[]float64, _ *Options) { m.Alpha = -1 },
+		"alpha Inf":     func(m *Model, _ *[]float64, _ *Options) { m.Alpha = math.Inf(1) },
+		"no sensors":    func(m *Model, _ *[]float64, _ *Options) { m.Sensors = []int{} },
+		"sensor twice":  func(m *Model, _ *[]float64, _ *Options) { m.Sensors = []int{1, 1} },
+		"sensor -1":     func(m *Model, _ *[]float64, _ *Options) { m.Sensors = []int{-1} },
+		"weights short": func(_ *Model, u *[]float64, _ *Options) { *u = []float64{1} },
+		"weight NaN":    func(_ *Model, u *[]float64, _ *Options) { *u = []float64{1, math.NaN(), 1} },
+		"weight < 0":    func(_ *Model, u *[]float64, _ *Options) { *u = []float64{1, -1, 1} },
+		"failure 1":     func(_ *Model, _ *[]float64, o *Options) { o.Failure = 1 },
+		"tolerance NaN": func(_ *Model, _ *[]float64, o *Options) { o.Tolerance = math.NaN() },
+		"another graph": func(m *Model, _ *[]float64, _ *Options) { m.Graph = build(t, 2, nil, hops) },
+		"weights overflow": func(m *Model, _ *[]float64, _ *Options) {
 			*m = model(build(t, 3, [][3]float64{{0, 1, 1.5e308}, {1, 2, 1.5e308}}, hops), 1)
 		},
 	} {
-		m, u, o := good, []float64(nil), sensitivity.Options{}
+		m, u, o := good, []float64(nil), Options{}
 		change(&m, &u, &o)
-		if b, err := sensitivity.Bound(background, m, u, o); err == nil {
+		if b, err := Bound(background, m, u, o); err == nil {
 			t.Errorf("%s: no error but %+v", name, b)
 		}
 	}
@@ -112,15 +110,12 @@ func TestExtremes(t *testing.T) {
 			g := build(t, 5, [][3]float64{{0, 1, w}, {2, 3, other}, {3, 4, 1}}, hops)
 			for _, tau := range []float64{1e-9, 1, 1e6} {
 				want := math.Sqrt2 * math.Exp(-2*tau*w)
-				per := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, model(g, tau), sensitivity.Options{}))
+				per := must[[]Bracket](t)(PerSensor(background, model(g, tau), Options{}))
 				if v := per[0].Upper; !(v >= want/math.Sqrt2) || !(v <= 1.5) {
 					t.Errorf("sensor w=%g, %g τ=%g: Upper = %v, want ≥ %v", w, other, tau, v, want/math.Sqrt2)
 				}
-				for name, bound := range map[string]func(context.Context, sensitivity.Model, []float64,
-					sensitivity.Options) (sensitivity.Bracket, error){
-					"exact": sensitivity.Bound, "search": sensitivity.Search,
-				} {
-					b, err := bound(background, model(g, tau), nil, sensitivity.Options{Seed: [32]byte{1}})
+				for name, bound := range ways {
+					b, err := bound(background, model(g, tau), nil, Options{Seed: [32]byte{1}})
 					if err != nil {
 						t.Errorf("%s w=%g, %g τ=%g: %v", name, w, other, tau, err)
 					} else if !(b.Upper >= want) || !(b.Upper <= 1.5) || !(b.Lower <= b.Upper) {
@@ -132,45 +127,22 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestSameBits: the search gives the same bracket with 1, 2 and 5 processors, and
-// another with another seed only through the screen.
+// TestSameBits: the search gives the same bracket at any number of workers.
 func TestSameBits(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for name, g := range map[string]*graph.Graph{
 		"ba":   must[*graph.Graph](t)(graph.BarabasiAlbert(2000, 5, 1)),
 		"grid": must[*graph.Graph](t)(graph.Grid(40, 50)),
 	} {
-		var first sensitivity.Bracket
-		for _, procs := range []int{1, 2, 5} {
-			runtime.GOMAXPROCS(procs)
-			b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 0.5), nil, sensitivity.Options{Seed: [32]byte{7}}))
-			if first == (sensitivity.Bracket{}) {
+		var first Bracket
+		withWorkers(t, func(workers int) {
+			b := must[Bracket](t)(Bound(background, model(g, 0.5), nil, Options{Seed: [32]byte{7}}))
+			if first == (Bracket{}) {
 				first = b
 			}
 			if b != first {
-				t.Errorf("%s: %+v with %d processors, %+v with 1", name, b, procs, first)
+				t.Errorf("%s: %+v with %d workers, %+v with 1", name, b, workers, first)
 			}
-		}
-	}
-}
-
-// TestReport: each bracket on the way holds the true one, and narrows.
-func TestReport(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(3000, 5, 1))
-	want := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, sensitivity.Options{Seed: [32]byte{7}}))
-	last := math.Inf(1)
-	opts := sensitivity.Options{Seed: [32]byte{7}, Report: func(b sensitivity.Bracket) {
-		if !(b.Upper >= want.Lower) || b.Lower > want.Upper || b.Upper > last {
-			t.Errorf("on the way: [%v, %v], in the end [%v, %v]", b.Lower, b.Upper, want.Lower, want.Upper)
-		}
-		last = b.Upper
-	}}
-	for _, opts.Tolerance = range []float64{1, .1, .001} {
-		last = math.Inf(1)
-		b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, opts))
-		if !(b.Upper >= want.Lower) || b.Lower > want.Upper {
-			t.Errorf("at tolerance %v: [%v, %v], in the end [%v, %v]", opts.Tolerance, b.Lower, b.Upper, want.Lower, want.Upper)
-		}
+		})
 	}
 }
 
@@ -178,10 +150,10 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(3000, 5, 1))
-	if _, err := sensitivity.Bound(ctx, model(g, 1), nil, sensitivity.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Bound(ctx, model(g, 1), nil, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Bound: %v, want context.Canceled", err)
 	}
-	if _, err := sensitivity.PerSensor(ctx, model(g, 1), sensitivity.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := PerSensor(ctx, model(g, 1), Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("PerSensor: %v, want context.Canceled", err)
 	}
 }
@@ -189,12 +161,12 @@ func TestCancelled(t *testing.T) {
 // TestNoSeed: without a seed nothing is left to chance.
 func TestNoSeed(t *testing.T) {
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(900, 2, 1))
-	b := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil, sensitivity.Options{}))
+	b := must[Bracket](t)(Bound(background, model(g, 1), nil, Options{}))
 	if b.Failure != 0 || b.Upper > 1.021*b.Lower {
 		t.Errorf("without a seed: %+v, want Failure 0 and a closed bracket", b)
 	}
-	s := must[sensitivity.Bracket](t)(sensitivity.Bound(background, model(g, 1), nil,
-		sensitivity.Options{Seed: [32]byte{1}, Failure: 1e-15}))
+	s := must[Bracket](t)(Bound(background, model(g, 1), nil,
+		Options{Seed: [32]byte{1}, Failure: 1e-15}))
 	if s.Failure > 1e-15 || s.Upper < b.Lower {
 		t.Errorf("with a seed: %+v, want Failure ≤ 1e-15 and Upper ≥ %v", s, b.Lower)
 	}
@@ -203,19 +175,16 @@ func TestNoSeed(t *testing.T) {
 // TestPerSensorByRows: a Chebyshev row at a time agrees with the eigenpairs.
 func TestPerSensorByRows(t *testing.T) {
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(720, 3, 1))
-	for _, kind := range []laplacian.Kind{laplacian.RandomWalk} {
-		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.5, Sensors: []int{3, 700, 41}}
-		rows := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, sensitivity.Options{}))
-		// A row may be off by Err·‖b‖₂ either way, so no bracket is narrower than twice that.
-		least := 2 * math.Sqrt2 * must[*expm.Diffusion](t)(expm.New(background, m.Laplacian, 0.5,
-			expm.Options{Method: expm.Chebyshev})).Err()
-		m.Diffusion = must[*expm.Diffusion](t)(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Eigen}))
-		for k, want := range must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, sensitivity.Options{})) {
-			got := rows[k]
-			if got.Upper < want.Lower || got.Lower > want.Upper || got.Upper-got.Lower > 1e-9 || got.Upper-got.Lower < least*(1-1e-6) {
-				t.Errorf("%v sensor %d: [%v, %v] by rows, [%v, %v] by eigenpairs", kind, m.Sensors[k], got.Lower, got.Upper,
-					want.Lower, want.Upper)
-			}
+	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.RandomWalk), Tau: 0.5, Sensors: []int{3, 700, 41}}
+	rows := must[[]Bracket](t)(PerSensor(background, m, Options{}))
+	// A row may be off by Err·‖b‖₂ either way, so no bracket is narrower than twice that.
+	operator := must[*expm.Diffusion](t)
+	least := 2 * math.Sqrt2 * operator(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Chebyshev})).Err()
+	m.Diffusion = operator(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Eigen}))
+	for k, want := range must[[]Bracket](t)(PerSensor(background, m, Options{})) {
+		got := rows[k]
+		if got.Upper < want.Lower || got.Lower > want.Upper || got.Upper-got.Lower > 1e-9 || got.Upper-got.Lower < least*(1-1e-6) {
+			t.Errorf("sensor %d: [%v, %v] by rows, [%v, %v] by eigenpairs", m.Sensors[k], got.Lower, got.Upper, want.Lower, want.Upper)
 		}
 	}
 }
@@ -225,12 +194,12 @@ func TestPerSensorByRows(t *testing.T) {
 func TestPerSensorUnread(t *testing.T) {
 	for name, g := range families(t, 100) {
 		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
-			m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.4, Alpha: 2}
-			opts := sensitivity.Options{Seed: [32]byte{3}, Failure: 1e-9}
-			want := must[[]sensitivity.Bracket](t)(sensitivity.PerSensor(background, m, opts))
-			joint := must[sensitivity.Bracket](t)(sensitivity.Bound(background, m, nil, opts))
+			m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.4, Alpha: 2}
+			opts := Options{Seed: [32]byte{3}, Failure: 1e-9}
+			want := must[[]Bracket](t)(PerSensor(background, m, opts))
+			joint := must[Bracket](t)(Bound(background, m, nil, opts))
 			half := 0
-			for s, b := range must[[]sensitivity.Bracket](t)(sensitivity.BoundWithoutRows(background, m, opts)) {
+			for s, b := range must[[]Bracket](t)(withoutRows(background, m, opts)) {
 				if !(b.Upper >= want[s].Lower) || b.Upper > joint.Upper || b.Failure > opts.Failure {
 					t.Errorf("%s %v sensor %d: %+v, exact %v, joint %v", name, kind, s, b, want[s].Lower, joint.Upper)
 				}
@@ -250,8 +219,8 @@ func TestPerSensorUnread(t *testing.T) {
 // products of independent normals have a mean within six standard errors of 0.
 func TestSpreadsHaveColumnsOfTheirOwn(t *testing.T) {
 	g := must[*graph.Graph](t)(graph.BarabasiAlbert(300, 3, 1))
-	m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.2}
-	spreads, screen, err := sensitivity.NodeScreenColumns(m, sensitivity.Bracket{Upper: 0.5}, sensitivity.Options{Seed: [32]byte{7}})
+	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.2}
+	spreads, screen, err := nodeScreenColumns(m, Bracket{Upper: 0.5}, Options{Seed: [32]byte{7}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,9 +235,9 @@ func TestSpreadsHaveColumnsOfTheirOwn(t *testing.T) {
 
 func ExampleBound() {
 	g, _ := graph.Star(6)
-	b, err := sensitivity.Bound(context.Background(), sensitivity.Model{
+	b, err := Bound(context.Background(), Model{
 		Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1,
-	}, nil, sensitivity.Options{})
+	}, nil, Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

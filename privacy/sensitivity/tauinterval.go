@@ -199,3 +199,9 @@ func (p *problem) addBend(worst []Bracket, m Model, grid tauGrid) []Bracket {
 	}
 	return worst
 }
+
+// maxPowerDecay is max λᵏe^{-tλ} over [0, top], rounded up.
+func maxPowerDecay(k, t, top float64) float64 {
+	peak := min(k/t, top)
+	return math.Pow(peak, k) * math.Exp(-t*peak) * (1 + 64*unit)
+}

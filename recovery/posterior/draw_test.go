@@ -34,11 +34,11 @@ func TestNoiseOfManySensors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, workers := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(workers)
-		used := linop.Borrow(m * checkBlock)
+		used := linop.GetBlock(m * checkBlock)
 		for i := range used.V {
 			used.V[i] = math.NaN()
 		}
-		used.Back()
+		used.Put()
 		next := 0
 		if err := k.simulate(t.Context(), trials, nil, func(at int, b *noiseBlock) {
 			wrong := 0

@@ -29,10 +29,10 @@ type noiseBlock struct {
 func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
 	m, n := k.d.A.Dims()
 	width := min(checkBlock, trials)
-	z, w, drawn := linop.Borrow(m*width), linop.Borrow(n*width), linop.Borrow(min(m, drawRows)*width)
-	defer z.Back()
-	defer w.Back()
-	defer drawn.Back()
+	z, w, drawn := linop.GetBlock(m*width), linop.GetBlock(n*width), linop.GetBlock(min(m, drawRows)*width)
+	defer z.Put()
+	defer w.Put()
+	defer drawn.Put()
 	for at := 0; at < trials; at += width {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -12,19 +12,18 @@ import (
 
 // chart is accuracy over ε, in a view box of 640 × 300.
 type chart struct {
-	Band, Line     string  // a polygon's and a polyline's points
-	Limit          string  // likewise; "": unknown
-	Chance         float64 // of who names the likeliest community beforehand
-	X, Y           []tick
-	HereX, HereY   float64 // this run, where the curve has it
-	HereText       string
-	Here           bool
-	ChanceText     string
-	Points         []report.CurvePoint
-	Trials         int
-	Left, Right    float64
-	Top, Bottom    float64
-	LabelX, LabelY float64
+	Band, Line   string  // a polygon's and a polyline's points
+	Limit        string  // likewise; "": unknown
+	Chance       float64 // of who names the likeliest community beforehand
+	X, Y         []tick
+	HereX, HereY float64 // this run, where the curve has it
+	HereText     string
+	Here         bool
+	ChanceText   string
+	Points       []report.CurvePoint
+	Trials       int
+	Left, Right  float64
+	Top, Bottom  float64
 }
 
 type tick struct {

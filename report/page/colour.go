@@ -4,10 +4,7 @@ package page
 
 import (
 	"fmt"
-	"image/color"
 	"strings"
-
-	"gonum.org/v1/plot/palette/moreland"
 )
 
 // bins is the number of colours that probabilities are shown in.
@@ -18,35 +15,9 @@ const bins = 10
 // without telling hues apart. Moreland, Electronic Imaging (2016) 1–20. On a dark page they
 // go from a slate little lighter than the ground to the same pale yellow: red would warn of what is unlikely.
 var (
-	light = blackBody(.95, .22)
-	dark  = between([3]float64{0x3a, 0x46, 0x52}, [3]float64{0xff, 0xe9, 0x9a})
+	light = []string{"#fff1bf", "#f5da50", "#eebd0f", "#eb9d09", "#e67b05", "#d95c11", "#c5401c", "#ae2221", "#87201c", "#621c17"}
+	dark  = []string{"#3a4652", "#50585a", "#666a62", "#7c7c6a", "#928e72", "#a7a17a", "#bdb382", "#d3c58a", "#e9d792", "#ffe99a"}
 )
-
-// between blends two colours.
-func between(from, to [3]float64) []string {
-	out := make([]string, bins)
-	for k := range out {
-		t := float64(k) / (bins - 1)
-		at := func(c int) int { return int(from[c] + t*(to[c]-from[c]) + .5) }
-		out[k] = fmt.Sprintf("#%02x%02x%02x", at(0), at(1), at(2))
-	}
-	return out
-}
-
-func blackBody(from, to float64) []string {
-	scale := moreland.BlackBody()
-	scale.SetMax(1)
-	out := make([]string, bins)
-	for k := range out {
-		c, err := scale.At(from + (to-from)*float64(k)/(bins-1))
-		if err != nil {
-			panic(err) // every argument is within [0, 1]
-		}
-		n := color.NRGBAModel.Convert(c).(color.NRGBA)
-		out[k] = fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)
-	}
-	return out
-}
 
 // bin is the colour of a probability where the largest is highest.
 func bin(p, highest float64) int {

@@ -220,10 +220,18 @@ func packRows(parts [][]int, at []r2.Vec) {
 }
 
 func bounds(nodes []int, at []r2.Vec) r2.Box {
-	b := r2.Box{Min: at[nodes[0]], Max: at[nodes[0]]}
-	for _, v := range nodes {
-		b.Min = r2.Vec{X: min(b.Min.X, at[v].X), Y: min(b.Min.Y, at[v].Y)}
-		b.Max = r2.Vec{X: max(b.Max.X, at[v].X), Y: max(b.Max.Y, at[v].Y)}
+	some := make([]r2.Vec, len(nodes))
+	for k, v := range nodes {
+		some[k] = at[v]
+	}
+	return boundsOf(some)
+}
+
+func boundsOf(at []r2.Vec) r2.Box {
+	b := r2.Box{Min: at[0], Max: at[0]}
+	for _, p := range at {
+		b.Min = r2.Vec{X: min(b.Min.X, p.X), Y: min(b.Min.Y, p.Y)}
+		b.Max = r2.Vec{X: max(b.Max.X, p.X), Y: max(b.Max.Y, p.Y)}
 	}
 	return b
 }
@@ -305,11 +313,7 @@ func arrange(radii []float64, joined map[pair]int) []r2.Vec {
 
 // spread scales places to a width.
 func spread(at []r2.Vec, width float64) {
-	all := make([]int, len(at))
-	for i := range all {
-		all[i] = i
-	}
-	size := bounds(all, at).Size()
+	size := boundsOf(at).Size()
 	if most := max(size.X, size.Y); most > 0 {
 		for i := range at {
 			at[i] = r2.Scale(width/most, at[i])

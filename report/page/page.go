@@ -118,7 +118,6 @@ func Write(w io.Writer, v View) error {
 type content struct {
 	View
 	Map, Zoom  *scene
-	Insides    []inside
 	Rows       []row
 	More       int // communities beyond the rows
 	Likeliest  []node
@@ -212,10 +211,7 @@ func (c *content) probability(v int) float64 { return c.nodes.Probability[v] }
 
 // order is the nodes, the likeliest first.
 func (c *content) order() []int {
-	order := make([]int, c.graph.Order())
-	for i := range order {
-		order[i] = i
-	}
+	order := c.all()
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.probability(b), c.probability(a)) })
 	return order
 }
@@ -231,13 +227,13 @@ func (c *content) draw() error {
 		return nil
 	}
 	c.Map = c.communityScene()
-	nodes := ball(c.graph, c.best, near, func(int) bool { return true })
+	nodes := ball(c.graph, c.best, near)
 	at, err := c.placeSome(nodes)
 	if err != nil {
 		return err
 	}
 	c.Zoom = c.nodeScene("zoom", nodes, at)
-	return c.drawInsides()
+	return nil
 }
 
 // placeSome places some nodes: where they are, else by a layout of what lies between them.
@@ -311,30 +307,22 @@ func (c *content) rank() {
 
 // members are the best-connected nodes of some communities, five of each.
 func (c *content) members(of []report.Community) map[int][]string {
-	out := make(map[int][]string)
+	out, left := make(map[int][]string), 5*len(of)
 	if c.graph == nil {
 		return out
 	}
-	best := make(map[int][]int)
+	shown := make(map[int]bool)
 	for _, x := range of {
-		best[x.CommunityID] = nil
+		shown[x.CommunityID] = true
 	}
-	for v, k := range c.labels {
-		list, ok := best[k]
-		if !ok {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(list, c.graph.Degree(v), func(w, degree int) int {
-			return cmp.Or(cmp.Compare(degree, c.graph.Degree(w)), -1) // after its equals
-		})
-		if list = slices.Insert(list, at, v); len(list) > 5 {
-			list = list[:5]
-		}
-		best[k] = list
-	}
-	for k, list := range best {
-		for _, v := range list {
+	order := slices.DeleteFunc(c.all(), func(v int) bool { return !shown[c.labels[v]] })
+	slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(c.graph.Degree(w), c.graph.Degree(v)) })
+	for _, v := range order {
+		if k := c.labels[v]; len(out[k]) < 5 {
 			out[k] = append(out[k], c.call(v))
+			if left--; left == 0 {
+				break
+			}
 		}
 	}
 	return out

@@ -190,20 +190,17 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestSize: a graph of 10⁶ nodes takes at most 3 MB, and is the same page twice.
+// TestSize: a graph of 10⁵ nodes takes at most 1 MB, and is the same page twice.
 func TestSize(t *testing.T) {
-	n := 1_000_000
-	if testing.Short() {
-		n = 20_000
-	}
+	const n = 100_000
 	g, labels, err := graph.SBM(n, n/1000, 4/1000., 1/float64(n), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := page.View{Report: sample(t, g, labels, n)}
 	first := write(t, v)
-	if t.Logf("%d nodes, %d relationships: %d bytes", n, g.Size(), len(first)); len(first) > 3<<20 {
-		t.Error("more than 3 MB")
+	if t.Logf("%d nodes, %d relationships: %d bytes", n, g.Size(), len(first)); len(first) > 1<<20 {
+		t.Error("more than 1 MB")
 	}
 	elements(t, first)
 	if second := write(t, v); second != first {
@@ -467,8 +464,8 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 	}
 	r.Communities[0].SourceMass = .2
 	says(write(t, page.View{Report: r}), "extra\">mass of f̂</th>", "promised to anyone who is a source, against anyone who sees")
-	r.Presence.FalseAlarm, r.Answer = 1, "Off by a factor of 10^4200, at x10^2."
-	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)", "a factor of 10⁴²⁰⁰, at x10^2")
+	r.Presence.FalseAlarm = 1
+	says(write(t, page.View{Report: r}), "supposed and not tested (--false-alarm 1)")
 	if strings.Contains(html, `class="rim" d="M`) || strings.Contains(html, "blue band") {
 		t.Error("a community is outlined as the answer of measurements that do not fit")
 	}

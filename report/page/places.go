@@ -34,12 +34,7 @@ func project(places []r2.Vec, geographic bool, g *graph.Graph) []r2.Vec {
 		at[v] = r2.Vec{X: p.X * narrow, Y: -p.Y}
 	}
 	adopt(at, g)
-	box := r2.Box{Min: at[0], Max: at[0]}
-	for v := range at {
-		box.Min = r2.Vec{X: min(box.Min.X, at[v].X), Y: min(box.Min.Y, at[v].Y)}
-		box.Max = r2.Vec{X: max(box.Max.X, at[v].X), Y: max(box.Max.Y, at[v].Y)}
-	}
-	if box.Min == box.Max {
+	if box := boundsOf(at); box.Min == box.Max {
 		return nil
 	}
 	return at

@@ -31,13 +31,6 @@ type scene struct {
 	Low, High     string
 }
 
-// Linked reports whether a mark leads to a closer map.
-func (s *scene) Linked() bool {
-	return slices.ContainsFunc(s.Marks, func(g group) bool {
-		return slices.ContainsFunc(g.Marks, func(m mark) bool { return m.Link != "" })
-	})
-}
-
 // stroke is a path of lines of one width.
 type stroke struct {
 	Width, Opacity float64
@@ -56,7 +49,6 @@ type mark struct {
 	X, Y, R float64
 	Square  bool // a node without a sensor
 	Title   string
-	Link    string // to a closer map; "": none
 }
 
 // Left, Top and Side are those of a square.
@@ -93,11 +85,7 @@ const (
 
 // fit scales places into the view box, and returns its height.
 func fit(at []r2.Vec) (height float64) {
-	all := make([]int, len(at))
-	for i := range all {
-		all[i] = i
-	}
-	box := bounds(all, at)
+	box := boundsOf(at)
 	size := box.Size()
 	scale := min((viewWidth-2*margin)/max(size.X, 1e-9), (maxHeight-2*margin)/max(size.Y, 1e-9))
 	if size.X == 0 && size.Y == 0 {
@@ -168,7 +156,7 @@ func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
 		if c.credible[v] && sparse {
 			size *= 1.6
 		}
-		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v), ""})
+		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v)})
 	}
 	return slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
 }
@@ -311,7 +299,7 @@ func (c *content) communityScene() *scene {
 		list[b].Marks = append(list[b].Marks,
 			mark{
 				at[k].X, at[k].Y, r, false,
-				fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodes(row.Size), percent(row.Probability)), insideLink(k),
+				fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodesOf(row.Size), percent(row.Probability)),
 			})
 		if k < 40 {
 			y := at[k].Y + 5
@@ -394,12 +382,12 @@ func ribbons(joined map[pair]int, at []r2.Vec) []stroke {
 	return out
 }
 
-// ball returns the nodes nearest to one in hops, so many at most, on ways that are kept.
-func ball(g *graph.Graph, from, most int, keep func(int) bool) []int {
+// ball returns the nodes nearest to one in hops, so many at most.
+func ball(g *graph.Graph, from, most int) []int {
 	seen, queue := map[int]bool{from: true}, []int{from}
 	for k := 0; k < len(queue) && len(queue) < most; k++ {
 		for _, w := range g.Neighbors(queue[k]) {
-			if !seen[int(w)] && keep(int(w)) && len(queue) < most {
+			if !seen[int(w)] && len(queue) < most {
 				seen[int(w)] = true
 				queue = append(queue, int(w))
 			}

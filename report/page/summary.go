@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/report"
@@ -237,7 +238,8 @@ func compared(a report.Alternative) string {
 	case x < math.Log(1000):
 		return fmt.Sprintf("%s would explain them better than the model, by a factor of %.0f.", name, math.Exp(x))
 	default:
-		return fmt.Sprintf("%s would explain them better than the model, by a factor of 10^%.0f.", name, math.Floor(x/math.Ln10))
+		power := raised(strconv.Itoa(int(x / math.Ln10)))
+		return fmt.Sprintf("%s would explain them better than the model, by a factor of 10%s.", name, power)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,26 +37,8 @@ func plain(text string) string {
 	return b.String()
 }
 
-// power is a power of ten as a terminal has it.
-var power = regexp.MustCompile(`\b10\^(\d{1,6})\b`)
-
-// countOf is a number of things as a terminal has it, and what they are.
-var countOf = regexp.MustCompile(`(^|[\s(])(\d{4,15}) (nodes|relationships|sensors|sources|components|communities)\b`)
-
-// prose is plain, with powers raised, large counts grouped and no line break before a percent
-// sign.
-func prose(text string) string {
-	text = power.ReplaceAllStringFunc(plain(text), func(p string) string { return "10" + raised(p[len("10^"):]) })
-	text = countOf.ReplaceAllStringFunc(text, func(found string) string {
-		part := countOf.FindStringSubmatch(found)
-		n, err := strconv.Atoi(part[2])
-		if err != nil {
-			return found
-		}
-		return part[1] + thousands(n) + " " + part[3]
-	})
-	return strings.ReplaceAll(text, " %", "\u00a0%")
-}
+// prose is plain, without a line break before a percent sign.
+func prose(text string) string { return strings.ReplaceAll(plain(text), " %", "\u00a0%") }
 
 // cut is plain, of at most 120 characters.
 func cut(text string) string { return truncate(plain(text), 120) }
@@ -105,14 +86,6 @@ func thousands(n int) string {
 		s = s[:k] + "\u202f" + s[k:]
 	}
 	return s
-}
-
-// nodes is a number of nodes in words.
-func nodes(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return thousands(n) + " nodes"
 }
 
 // factor is e^ε, which bounds: in short, and from 100 on not less than it is.
@@ -163,7 +136,7 @@ func (c *content) explain(s *scene) {
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
 	s.Legend = append(s.Legend, legendItem{
 		"credible",
-		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodes(r.Posterior.CredibleSetSize)),
+		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize)),
 	})
 	if c.Report.StandsOut() {
 		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})

@@ -20,19 +20,6 @@ func TestFactor(t *testing.T) {
 	}
 }
 
-// TestProseGroupsCounts: a large count has its digits grouped, and nothing else does.
-func TestProseGroupsCounts(t *testing.T) {
-	for text, want := range map[string]string{
-		"the set has 94119 nodes (1234 sensors)": "the set has 94\u202f119 nodes (1\u202f234 sensors)",
-		"34 nodes, node 94119, 0.94119 nodes":    "34 nodes, node 94119, 0.94119 nodes",
-		"x94119 nodes off by 10^12":              "x94119 nodes off by 10¹²",
-	} {
-		if got := prose(text); got != want {
-			t.Errorf("%q is shown as %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestShareIsReadable: a share that says nothing is no power of ten.
 func TestShareIsReadable(t *testing.T) {
 	for p, want := range map[float64]string{
@@ -47,7 +34,7 @@ func TestShareIsReadable(t *testing.T) {
 
 func TestNodesAgreeWithTheirNumber(t *testing.T) {
 	for n, want := range map[int]string{1: "1 node", 2: "2 nodes", 18065: "18\u202f065 nodes"} {
-		if got := nodes(n); got != want {
+		if got := nodesOf(n); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

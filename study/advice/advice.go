@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
@@ -27,15 +27,6 @@ type Facts struct {
 	Refused     bool             // whether a run is, whose answer cannot be told from chance
 	Rough       *report.Accuracy // the same by a rough simulation, of which Probability and Chance are read
 	CutShort    bool             // whether the search for τ left out values that would have taken too long
-	Misplaced   []Misplaced
-}
-
-// Misplaced is a property that no selected node or relationship has.
-type Misplaced struct {
-	Setting  string // the flag that names it, such as node-key
-	Property string
-	Private  bool     // the signal: where else it is is not told
-	Others   []string // labels or types that have it
 }
 
 // Warning is one thing that will disappoint.
@@ -54,11 +45,8 @@ func (w Warning) String() string {
 	return text
 }
 
-// Warnings says what will disappoint, what is private first.
+// Warnings says what will disappoint.
 func Warnings(f Facts) (all []Warning) {
-	for _, m := range f.Misplaced {
-		all = append(all, m.warning())
-	}
 	if f.Graph != nil && f.Graph.Order() > 1 {
 		for _, find := range []func(Facts) (Warning, bool){delta, lengths, parts, parallel} {
 			if w, ok := find(f); ok {
@@ -75,40 +63,6 @@ func Warnings(f Facts) (all []Warning) {
 // number is a value as people write it.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
-// percent is a share in hundredths, never rounded to none or all.
-func percent(x float64) string {
-	switch {
-	case x > 0 && x < 0.01:
-		return "under 1 %"
-	case x < 1 && x > 0.99:
-		return "over 99 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*x)
-}
-
-func (m Misplaced) warning() Warning {
-	w := Warning{Code: "property", Text: fmt.Sprintf("nothing that is selected has the property %q of --%s", m.Property, m.Setting)}
-	if len(m.Others) > 0 && !m.Private {
-		w.Text += ", which is on " + list(m.Others)
-	}
-	w.Advice = "name another property, or select by labels and types what has it"
-	return w
-}
-
-// list shows a few names.
-func list(names []string) string {
-	const most = 3
-	shown := make([]string, 0, most)
-	for _, n := range names[:min(most, len(names))] {
-		shown = append(shown, strconv.Quote(n))
-	}
-	text := strings.Join(shown, ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
 // delta compares δ with 1/n: with that probability a guess at the source is right.
 func delta(f Facts) (Warning, bool) {
 	n := f.Graph.Order()
@@ -119,7 +73,7 @@ func delta(f Facts) (Warning, bool) {
 	return Warning{
 		Code: "delta",
 		Text: fmt.Sprintf("δ = %s is above 1/n = %s: what names the source outright in %s of all releases would keep this promise too",
-			number(f.Delta), number(1/float64(n)), percent(f.Delta)),
+			number(f.Delta), number(1/float64(n)), report.Percent(f.Delta)),
 		Advice: "choose δ well below 1/n", Example: "--delta " + number(small),
 	}, true
 }
@@ -132,7 +86,7 @@ func lengths(f Facts) (Warning, bool) {
 		return Warning{}, false
 	}
 	slices.Sort(nearest)
-	alone := len(nearest) - within(nearest, f.Alpha)
+	alone := len(nearest) - sort.Search(len(nearest), func(i int) bool { return nearest[i] > f.Alpha })
 	shortest := nearest[0]
 	w := Warning{Code: "alpha", Advice: "raise α, in the units of " + f.metric(), Example: "--alpha " + number(Alpha(f.Graph))}
 	switch {
@@ -161,17 +115,6 @@ func ceiling(x float64) float64 {
 	return math.Ceil(x/unit*(1-1e-12)) * unit
 }
 
-// within counts the values of a sorted list that are at most x.
-func within(sorted []float64, x float64) int {
-	k, _ := slices.BinarySearchFunc(sorted, x, func(a, b float64) int {
-		if a <= b {
-			return -1
-		}
-		return 1
-	})
-	return k
-}
-
 // nearestNeighbors returns the length of the shortest relationship of each node that has any.
 func nearestNeighbors(g *graph.Graph) (nearest []float64) {
 	ptr, _, _ := g.CSR()
@@ -188,7 +131,7 @@ func nearestNeighbors(g *graph.Graph) (nearest []float64) {
 	return nearest
 }
 
-// parts tells of a graph that does not hang together.
+// parts warns of a graph of several components.
 func parts(f Facts) (Warning, bool) {
 	_, sizes := f.Graph.Components()
 	if len(sizes) < 2 {
@@ -216,7 +159,7 @@ func parts(f Facts) (Warning, bool) {
 // fewNodes is the size below which a part of a graph is warned of: a source hides in its own part.
 const fewNodes = 10
 
-// parallel tells of relationships between the same two nodes.
+// parallel warns of relationships between the same two nodes.
 func parallel(f Facts) (Warning, bool) {
 	d := f.Graph.Dropped()
 	if d.Parallel == 0 || f.Aggregation == "" {
@@ -292,4 +235,15 @@ func accuracy(f Facts) (Warning, bool) {
 		w.Text += "; a run is refused unless --spend-at-chance is given"
 	}
 	return w, true
+}
+
+// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near.
+// It is 1 where there are no relationships.
+func Alpha(g *graph.Graph) float64 {
+	nearest := nearestNeighbors(g)
+	if len(nearest) == 0 {
+		return 1
+	}
+	slices.Sort(nearest)
+	return ceiling(nearest[(9*len(nearest)-1)/10])
 }

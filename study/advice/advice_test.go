@@ -155,14 +155,6 @@ func TestWarnings(t *testing.T) {
 		},
 		{"a half is rounded up everywhere", advice.Facts{Accuracy: right(0.665, 0.4)}, "accuracy", "right 67 % of the time"},
 		{"room below the limit", advice.Facts{Accuracy: limited(0.4, 0.35, 0.9, 1)}, "accuracy", "more than 90 % of the time; raise ε"},
-		{
-			"a property elsewhere",
-			advice.Facts{Misplaced: []advice.Misplaced{{
-				Setting: "node-key", Property: "vat",
-				Others: []string{"Company", "Shop", "Bank", "Ltd"},
-			}}},
-			"property", `nothing that is selected has the property "vat" of --node-key, which is on "Company", "Shop", "Bank" and 1 more; name another`,
-		},
 	} {
 		list := advice.Warnings(c.facts)
 		text := ""
@@ -202,29 +194,17 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// Where the signal is beside the selection is not told.
-func TestPrivateProperty(t *testing.T) {
-	w := advice.Warnings(advice.Facts{Misplaced: []advice.Misplaced{{
-		Setting: "source-property", Property: "risk", Private: true,
-		Others: []string{"Suspect"},
-	}}})
-	if len(w) != 1 || strings.Contains(w[0].String(), "Suspect") {
-		t.Errorf("%v", w)
-	}
-}
-
 // What comes from a database steers no terminal.
 func TestHostileNames(t *testing.T) {
 	w := advice.Warnings(advice.Facts{
 		Graph: pipes(t, 0, 2), Alpha: 1, Metric: "\x1b[2Jlength\u202e",
-		Misplaced: []advice.Misplaced{{Setting: "node-key", Property: "\x1b]0;x\a", Others: []string{"\x1b[31m`Label`"}}},
 	})
 	for _, x := range w {
 		if strings.ContainsAny(x.String(), "\x1b\a\u202e") {
 			t.Errorf("%q", x)
 		}
 	}
-	if len(w) != 2 {
+	if len(w) != 1 {
 		t.Errorf("%v", slices.Collect(slices.Values(w)))
 	}
 }

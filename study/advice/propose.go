@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 )
 
 // Choice is which part of a store becomes the graph, and what its properties are. What is
@@ -27,11 +26,6 @@ type Choice struct {
 
 // Private is the property that is released with noise.
 func (c Choice) Private() string { return cmp.Or(c.Source, c.Measurement) }
-
-// Candidates are the properties that could be each part of a choice, by name.
-type Candidates struct {
-	Private, NodeKey, Community, Weight, Length, Sensor, Caption []string
-}
 
 // Words by which people name a property, the plainest first; compared without case and
 // without marks.
@@ -88,17 +82,10 @@ func Propose(s connector.Schema, given Choice, leftOut []string) Choice {
 	return c
 }
 
-// CandidatesOf lists what could be each part of a choice with the same labels and types.
-func CandidatesOf(s connector.Schema, c Choice, leftOut []string) Candidates {
-	nodes, relationships := c.properties(s, leftOut)
-	public := func(fits func(connector.Property) bool) []string {
-		return names(filter(nodes, func(p connector.Property) bool { return fits(p) && p.Name != c.Private() }))
-	}
-	return Candidates{
-		Private: names(filter(nodes, mayBePrivate)),
-		NodeKey: public(identifies), Community: public(parted), Sensor: public(marks), Caption: public(isText),
-		Weight: names(filter(relationships, measures)), Length: names(filter(relationships, measures)),
-	}
+// PrivateCandidates are the properties that could be the private one, with the same labels and types.
+func PrivateCandidates(s connector.Schema, c Choice, leftOut []string) []string {
+	nodes, _ := c.properties(s, leftOut)
+	return names(filter(nodes, mayBePrivate))
 }
 
 // Unused returns a property of the chosen relationships that is called like a weight or a length,
@@ -345,15 +332,4 @@ func merge(list []connector.Kind, leftOut []string) (merged []connector.Property
 		}
 	}
 	return merged
-}
-
-// Alpha proposes α for a graph with lengths: nine nodes of ten have a neighbour so near.
-// It is 1 where there are no relationships.
-func Alpha(g *graph.Graph) float64 {
-	nearest := nearestNeighbors(g)
-	if len(nearest) == 0 {
-		return 1
-	}
-	slices.Sort(nearest)
-	return ceiling(nearest[(9*len(nearest)-1)/10])
 }

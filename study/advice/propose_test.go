@@ -175,16 +175,3 @@ func TestUnused(t *testing.T) {
 		}
 	}
 }
-
-// The private property is a candidate for nothing else.
-func TestCandidates(t *testing.T) {
-	c := advice.CandidatesOf(films(), advice.Choice{NodeLabels: []string{"Person"}, RelationshipTypes: []string{"FOLLOWS"}, Source: "born"},
-		nil)
-	want := advice.Candidates{
-		Private: []string{"born", "infected"}, NodeKey: []string{"name"}, Community: []string{"team"}, Weight: []string{"strength"},
-		Length: []string{"strength"}, Caption: []string{"name", "team"},
-	}
-	if !reflect.DeepEqual(c, want) {
-		t.Errorf("%+v, want\n%+v", c, want)
-	}
-}

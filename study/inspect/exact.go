@@ -16,7 +16,7 @@ import (
 )
 
 // fromEigenpairs fills in what follows from all eigenpairs.
-func (in *Inspection) fromEigenpairs(m sensitivity.Model, s *expm.Spectrum, o Options) {
+func (in *Inspection) fromEigenpairs(m sensitivity.Model, s *expm.Spectrum) {
 	lambda, n := s.Lambda(), m.Graph.Order()
 	beta := s.BackwardError()
 	in.Lambda2 = lambda[1]
@@ -29,7 +29,7 @@ func (in *Inspection) fromEigenpairs(m sensitivity.Model, s *expm.Spectrum, o Op
 	ones := make([]float64, n)
 	floats.AddConst(1, ones)
 	in.Density = histogram(lambda, ones, lambda[n-1])
-	in.leverage(m, s, o.Leading)
+	in.leverage(m, s)
 	if !symmetric(m) {
 		in.fromSingularValues(m, s)
 		return
@@ -84,11 +84,14 @@ func (in *Inspection) massError(k *mat.Dense) {
 	in.MassError = &worst
 }
 
-// topScores is the number of leverage scores that are listed.
-const topScores = 5
+// topScores is the number of leverage scores that are listed, of leadingVectors eigenvectors at most.
+const (
+	topScores      = 5
+	leadingVectors = 10
+)
 
-func (in *Inspection) leverage(m sensitivity.Model, s *expm.Spectrum, k int) {
-	v := s.Vectors()
+func (in *Inspection) leverage(m sensitivity.Model, s *expm.Spectrum) {
+	v, k := s.Vectors(), min(leadingVectors, m.Graph.Order())
 	scores := make([]LeverageScore, m.Graph.Order())
 	for i := range scores {
 		sum := 0.0

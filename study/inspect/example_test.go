@@ -21,7 +21,7 @@ func ExampleInspect() {
 	}
 	in, err := inspect.Inspect(context.Background(), sensitivity.Model{
 		Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1,
-	}, inspect.Options{Leading: 3})
+	}, inspect.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

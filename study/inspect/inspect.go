@@ -3,125 +3,15 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"math"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
-// ExactNodes is the largest graph whose eigenpairs are all computed: 0.6 GB and some
-// minutes.
-const ExactNodes = 5000
-
-// ErrEmpty says that there is no relationship: nothing diffuses.
-var ErrEmpty = errors.New("inspect: the graph has no relationship")
-
-// ErrOptions says that an option is out of range.
-var ErrOptions = errors.New("inspect: bad options")
-
-// Options of [Inspect]. The zero value is recommended.
-type Options struct {
-	Leading     int // eigenvectors behind the leverage scores; 0: 10
-	Sensitivity sensitivity.Options
-	Progress    func(stage string, done, total int64) // nil: silent
-
-	exactNodes int // for tests; 0: ExactNodes
-}
-
-// Inspection is the result of [Inspect]. Pointers are nil for quantities that were not
-// computed; Notes says why, and which values are estimates.
-type Inspection struct {
-	NodeCount         int         `json:"nodeCount"`
-	RelationshipCount int         `json:"relationshipCount"`
-	SensorCount       int         `json:"sensorCount"`
-	Components        []Component `json:"components"` // largest first
-	Tau               float64     `json:"tau"`
-	Laplacian         string      `json:"laplacian"`
-	Alpha             float64     `json:"alpha"`
-	Exact             bool        `json:"exact"` // from all eigenpairs
-
-	// Lambda2 is the algebraic connectivity, 0 for a graph of several components;
-	// beyond ExactNodes its upper bound.
-	Lambda2      float64  `json:"lambda2"`
-	Lambda2Lower *float64 `json:"lambda2Lower,omitempty"`
-	Lambda2Upper *float64 `json:"lambda2Upper,omitempty"`
-	// LambdaMax is the largest eigenvalue; beyond ExactNodes its certified upper bound.
-	LambdaMax      float64 `json:"lambdaMax"`
-	LambdaMaxLower float64 `json:"lambdaMaxLower"`
-	LambdaMaxUpper float64 `json:"lambdaMaxUpper"`
-	// Density has the share of the eigenvalues of L in each part of [0, LambdaMax].
-	Density []Bin `json:"density"`
-
-	// Kappa2Log10 is log₁₀ of κ₂(M), the ratio of the singular values of M.
-	Kappa2Log10 *float64 `json:"kappa2Log10,omitempty"`
-	// EffectiveRank is e^H with H the entropy of the singular values in units of their
-	// sum (Roy & Vetterli, EUSIPCO 2007).
-	EffectiveRank *float64   `json:"effectiveRank,omitempty"`
-	Coherence     *Coherence `json:"coherence,omitempty"`
-	Leverage      *Leverage  `json:"leverage,omitempty"`
-	// MassError is max_i |Σ_s M_si − 1|, with all sensors and L = D − W.
-	MassError *float64 `json:"massError,omitempty"`
-
-	Sensitivity Sensitivity `json:"sensitivity"`
-	Bounds      []Bound     `json:"bounds"` // of the paper's lemmas, and their sharper forms
-	Notes       []string    `json:"notes"`
-}
-
-// Component is a connected part.
-type Component struct {
-	Size int `json:"size"`
-}
-
-// Bin is a part of the spectrum.
-type Bin struct {
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-	Share float64 `json:"share"`
-}
-
-// Coherence is μ = max over i ≠ j of ⟨M_i, M_j⟩/(‖M_i‖‖M_j‖). The paper's formula
-// leaves out i ≠ j, without which it is 1.
-type Coherence struct {
-	Value float64     `json:"value"`
-	Nodes [2]graph.ID `json:"nodes"`
-}
-
-// Leverage holds leverage scores: squared norms of the rows of the first k
-// eigenvectors of L. They add up to k.
-type Leverage struct {
-	Vectors int             `json:"vectors"` // k
-	Top     []LeverageScore `json:"top"`
-}
-
-// LeverageScore is the score of a node.
-type LeverageScore struct {
-	NodeID graph.ID `json:"nodeId"`
-	Score  float64  `json:"score"`
-}
-
-// Sensitivity is the bracket of Δ₂ and the relationship that attains its lower end.
-type Sensitivity struct {
-	Lower float64     `json:"lower"`
-	Upper float64     `json:"upper"`
-	Edge  [2]graph.ID `json:"edge"`
-	Why   []string    `json:"why"`
-}
-
-// Bound is an inequality for Δ₂, evaluated.
-type Bound struct {
-	Statement string  `json:"statement"`
-	Value     float64 `json:"value"`
-	Holds     bool    `json:"holds"` // as far as the bracket tells
-}
-
-// Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships,
-// and [ErrOptions] for more leading vectors than nodes.
+// Inspect computes the spectrum, conditioning and sensitivity of a model. It returns [ErrEmpty] for a graph without relationships.
 func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, error) {
 	g := m.Graph
 	if g.Size() == 0 {
@@ -129,12 +19,6 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int64, int64) {}
-	}
-	if o.Leading == 0 {
-		o.Leading = 10
-	}
-	if o.Leading < 0 || o.Leading > g.Order() {
-		return nil, fmt.Errorf("%w: %d leading eigenvectors, want 1 to %d", ErrOptions, o.Leading, g.Order())
 	}
 	in := &Inspection{
 		NodeCount: g.Order(), RelationshipCount: g.Size(), SensorCount: len(m.Sensors),
@@ -144,18 +28,14 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		in.SensorCount = g.Order()
 	}
 	in.components(g)
-	limit := ExactNodes
-	if o.exactNodes > 0 {
-		limit = o.exactNodes
-	}
-	in.Exact = g.Order() <= limit
+	in.Exact = g.Order() <= cmp.Or(o.exactNodes, ExactNodes)
 	var s *expm.Spectrum
 	if in.Exact {
 		var err error
 		if s, err = expm.Decompose(ctx, m.Laplacian, o.Progress); err != nil {
 			return nil, err
 		}
-		in.fromEigenpairs(m, s, o)
+		in.fromEigenpairs(m, s)
 	} else if err := in.fromLanczos(ctx, m, o); err != nil {
 		return nil, err
 	}
@@ -168,62 +48,4 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	in.Sensitivity.Why = explainEdge(m, s, b.Edge)
 	in.lemmas(m, s)
 	return in, ctx.Err()
-}
-
-func alpha(m sensitivity.Model) float64 {
-	if m.Alpha == 0 {
-		return 1
-	}
-	return m.Alpha
-}
-
-func (in *Inspection) note(format string, args ...any) {
-	in.Notes = append(in.Notes, fmt.Sprintf(format, args...))
-}
-
-func (in *Inspection) components(g *graph.Graph) {
-	_, sizes := g.Components()
-	sizes = slices.Clone(sizes)
-	slices.Sort(sizes)
-	slices.Reverse(sizes)
-	in.Components = make([]Component, len(sizes))
-	for i, n := range sizes {
-		in.Components[i].Size = n
-	}
-	if len(sizes) > 1 {
-		in.note("%d components: λ₂ = 0, and which of them holds a source is public", len(sizes))
-	}
-}
-
-// bins is the number of parts of the density.
-const bins = 20
-
-// histogram shares out weighted eigenvalues over [0, top].
-func histogram(values, weights []float64, top float64) []Bin {
-	out := make([]Bin, bins)
-	for k := range out {
-		out[k].From, out[k].To = top*float64(k)/bins, top*float64(k+1)/bins
-	}
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	for i, v := range values {
-		k := min(bins-1, max(0, int(v/top*bins)))
-		out[k].Share += weights[i] / total
-	}
-	return out
-}
-
-// symmetric reports whether M is, with a row for every node: its singular values are
-// then the eigenvalues e^{-τλ}.
-func symmetric(m sensitivity.Model) bool {
-	return m.Sensors == nil && m.Laplacian.Kind() != laplacian.RandomWalk
-}
-
-func pointer(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }

@@ -26,7 +26,6 @@ func explainEdge(m sensitivity.Model, s *expm.Spectrum, worst [2]int) []string {
 	if !ok {
 		return nil
 	}
-	size := m.Graph.Size()
 	var text []string
 	if m.Sensors == nil {
 		text = append(text, heatLossText(m, e))
@@ -34,14 +33,8 @@ func explainEdge(m sensitivity.Model, s *expm.Spectrum, worst [2]int) []string {
 		text = append(text, sensorEndsText(m, e))
 	}
 	if !m.Graph.UnitLengths() {
-		steeper := 0
-		for f := range m.Graph.Edges() {
-			if f.Length < e.Length {
-				steeper++
-			}
-		}
-		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s of the %d "+
-			"relationships are shorter", e.Length, countOrNone(steeper), size))
+		text = append(text, fmt.Sprintf("its length is %.4g, and differences count by unit of length: %s are shorter", e.Length,
+			relationships(m, func(f graph.Edge) bool { return f.Length < e.Length })))
 	}
 	if s == nil || !symmetric(m) {
 		return text // modes that are not orthogonal at the sensors have no shares
@@ -61,15 +54,20 @@ func heatLossText(m sensitivity.Model, e graph.Edge) string {
 		}
 		return d[e.U] + d[e.V] + 2*e.Weight
 	}
-	less := 0
-	for f := range m.Graph.Edges() {
-		if leaving(f)*(1+tieTolerance) < leaving(e) {
-			less++
+	slower := relationships(m, func(f graph.Edge) bool { return leaving(f)*(1+tieTolerance) < leaving(e) })
+	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s let heat leave more "+
+		"slowly, which decides for small τ", d[e.U], d[e.V], e.Weight, slower)
+}
+
+// relationships says of how many a property holds.
+func relationships(m sensitivity.Model, holds func(graph.Edge) bool) string {
+	n := 0
+	for e := range m.Graph.Edges() {
+		if holds(e) {
+			n++
 		}
 	}
-	return fmt.Sprintf("its ends have weights %.4g and %.4g in all, its own is %.4g: %s of the %d relationships let heat leave more "+
-		"slowly, which decides for small τ",
-		d[e.U], d[e.V], e.Weight, countOrNone(less), m.Graph.Size())
+	return fmt.Sprintf("%s of the %d relationships", countOrNone(n), m.Graph.Size())
 }
 
 // sensorEndsText counts relationships with more ends that carry a sensor.
@@ -86,14 +84,8 @@ func sensorEndsText(m sensitivity.Model, e graph.Edge) string {
 		}
 		return n
 	}
-	more := 0
-	for f := range m.Graph.Edges() {
-		if of(f) > of(e) {
-			more++
-		}
-	}
-	return fmt.Sprintf("%s of its ends carry a sensor: %s of the %d relationships have more, which decides for small τ", countOrNone(of(e)),
-		countOrNone(more), m.Graph.Size())
+	return fmt.Sprintf("%s of its ends carry a sensor: %s have more, which decides for small τ", countOrNone(of(e)),
+		relationships(m, func(f graph.Edge) bool { return of(f) > of(e) }))
 }
 
 func countOrNone(n int) string {
@@ -130,10 +122,10 @@ func modesText(m sensitivity.Model, s *expm.Spectrum, e graph.Edge) []string {
 		low, high = min(low, lambda[c.k]), max(high, lambda[c.k])
 	}
 	first := s.Nullity()
-	steepest := 0
-	gap := math.Abs(v.At(first, e.U) - v.At(first, e.V))
+	change := func(f graph.Edge) float64 { return math.Abs(v.At(first, f.U) - v.At(first, f.V)) }
+	steepest, gap := 0, change(e)
 	for f := range m.Graph.Edges() {
-		if math.Abs(v.At(first, f.U)-v.At(first, f.V)) > gap*(1+tieTolerance) {
+		if change(f) > gap*(1+tieTolerance) {
 			steepest++
 		}
 	}

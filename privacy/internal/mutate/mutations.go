@@ -73,7 +73,7 @@ var fast = []mutation{
 		},
 	}, "TestOneSensorOfMany"},
 	{
-		"private vectors are lent on",
+		"private vectors stay in memory that others get",
 		[]change{{"expm/private.go", "clear(v) // the memory goes to others", "_ = v"}},
 		"TestPrivateMemoryIsCleared",
 	},
@@ -261,7 +261,7 @@ var fast = []mutation{
 	}}, "TestBoundWithoutRowsSplitsFailure"},
 	{
 		"a screen's failure reported as 0",
-		[]change{{"privacy/sensitivity/search.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}},
+		[]change{{"privacy/sensitivity/state.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}},
 		"TestScreenSaysThatItMayFail",
 	},
 	{
@@ -377,8 +377,13 @@ var fast = []mutation{
 	},
 	{
 		"a bracket of the last edge",
-		[]change{{"privacy/sensitivity/search.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
+		[]change{{"privacy/sensitivity/state.go", "maximum(s.upper)", "s.upper[len(s.upper)-1]"}},
 		"TestSearch",
+	},
+	{
+		"no truncation error of columns that are read",
+		[]change{{"privacy/sensitivity/readedges.go", "norm*relative + math.Sqrt", "norm*relative + 0*math.Sqrt"}},
+		"TestReadEdges",
 	},
 
 	// What is public, what is whole.
@@ -406,7 +411,7 @@ var fast = []mutation{
 	},
 	{
 		"a folder of state for everyone",
-		[]change{{"cmd/graphcloak/source.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
+		[]change{{"cmd/graphcloak/state.go", "os.MkdirAll(dir, 0o700)", "os.MkdirAll(dir, 0o755)"}},
 		"TestModes",
 	},
 
@@ -715,7 +720,7 @@ var slow = []mutation{
 	{
 		"a screen that fails more often than it says",
 		[]change{{
-			"privacy/sensitivity/screen.go", "chiSquareQuantile(columns, c.q)) - normalError",
+			"privacy/sensitivity/projection.go", "chiSquareQuantile(columns, c.q)) - normalError",
 			"chiSquareQuantile(columns, 0.5)) - normalError",
 		}},
 		"TestScreenFailsAsRarelyAsItSays",

@@ -102,7 +102,7 @@ func TestPage(t *testing.T) {
 	browser := start(t)
 	for name, text := range map[string]string{
 		"placed": html(t, 120, true), "laid out": html(t, 120, false),
-		"communities": html(t, 6000, false), "series": series(t),
+		"communities": html(t, 6000, false),
 	} {
 		for _, width := range []int64{360, 1440} {
 			for _, dark := range []bool{false, true} {
@@ -265,19 +265,3 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-func series(t *testing.T) string {
-	t.Helper()
-	var s pages.Series
-	for k, name := range hostile {
-		s.Add(&report.Report{
-			RunID: fmt.Sprint(k), Answer: name,
-			Communities: []report.Community{{Name: name, Probability: .2 + .1*float64(k)}}, EpsilonSpent: 1, Delta: 1e-5,
-		})
-	}
-	s.Budgets = []pages.Budget{{Scope: hostile[1], Releases: 6, Epsilon: 3, Delta: 1e-5}}
-	var b bytes.Buffer
-	if err := pages.WriteSeries(&b, s); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}

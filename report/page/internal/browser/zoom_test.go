@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -90,32 +89,5 @@ func pointer(t *testing.T, v *visit, whole float64) {
 		return true })(document.querySelector("svg.map"))`)
 	if got, want := ask[float64](t, v, shownLeft), .5*ask[float64](t, v, shownWidth); got < .98*want || got > 1.02*want {
 		t.Errorf("a drag over half of the map moves it by %g units, want %g", got, want)
-	}
-}
-
-// TestInsides: a community's circle leads to the map of its nodes, which opens, with and
-// without the script.
-func TestInsides(t *testing.T) {
-	browser := start(t)
-	text := html(t, 6000, false)
-	for _, policy := range []string{"", "default-src 'none'; style-src 'unsafe-inline'"} {
-		v := open(t, browser, serve(t, text, policy).URL, 1440, false)
-		for _, step := range []struct{ script, want string }{
-			{`document.querySelectorAll("svg#map a").length`, "6"},
-			{`document.querySelector("svg#map").getAttribute("role")`, "group"},
-			{`[...document.querySelectorAll("svg#map a")].every(a => document.querySelector(a.getAttribute("href")))`, "true"},
-			{`document.querySelector("#inside-1").closest("details").open`, "false"},
-			{`(document.querySelector("svg#map a[href='#inside-1']").dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true})), location.hash)`, "#inside-1"},
-			{`document.querySelector("#inside-1").closest("details").open`, "true"},
-			{`document.querySelectorAll("#inside-1 circle").length > 50`, "true"},
-		} {
-			if got := fmt.Sprint(ask[any](t, v, step.script)); got != step.want {
-				t.Errorf("policy %q: %s is %s, want %s", policy, step.script, got, step.want)
-			}
-		}
-		v.run(t, media(emulation.SetEmulatedMediaParams{Media: "print"}))
-		if ask[bool](t, v, `document.querySelector(".insides").checkVisibility()`) {
-			t.Error("on paper a heading stands above folded maps, which are not printed")
-		}
 	}
 }

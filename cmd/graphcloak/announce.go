@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// noteNewScope says, before anything is spent, that a scope is new: it has no cap.
+func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
+	paying, err := privacy.Paying(ctx, l, scope)
+	if err != nil || paying.Entries > 0 {
+		return err
+	}
+	a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)
+	return nil
+}
+
+// announceFirst lets a run that is about to spend note its scope, and releases that
+// were not finished elsewhere, again apart: once nothing is left that would refuse it.
+func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.Job, again string) {
+	keep, scope := job.Keep, run.Scope(job.Signal)
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			return keep(k)
+		}
+		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
+			return err
+		}
+		if err := a.noteElsewhere(ctx, s, scope, again); err != nil {
+			return err
+		}
+		return keep(k)
+	}
+}

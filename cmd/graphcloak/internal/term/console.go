@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package term
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rivo/uniseg"
+)
+
+// Console is standard error: messages, and below them one line that shows how far a command has come.
+type Console struct {
+	Writer   io.Writer
+	Terminal bool // it is one
+	ASCII    bool
+	Shows    bool         // progress is drawn
+	Steps    bool         // the command is a whole run, whose stages belong to its steps
+	Log      *slog.Logger // takes the time of each stage
+
+	mu    sync.Mutex
+	part  string
+	line  *stage
+	drawn atomic.Bool // the line is on the screen
+}
+
+// stage is what a command is at.
+type stage struct {
+	name, part  string // part: which of several things of a kind the command is at
+	done, total int64  // total 0: unknown
+	step        int    // the farthest, counted from 1; 0: the command has no steps
+	started     time.Time
+	last        time.Time // when it was drawn
+	tick        *time.Timer
+}
+
+// Times of the progress line: between two drawings, and from when on it shows any.
+const (
+	drawEvery = 100 * time.Millisecond
+	timeFrom  = time.Second
+	eraseLine = "\r\x1b[K" // goes back to the start of the line and empties it
+)
+
+// Say prints a message. On a terminal what follows its first line stands deeper; elsewhere it is one line, for what reads a
+// pipe takes a line for a message.
+func (c *Console) Say(mark string, p Paint, text string, coloured bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+	text = c.laidOut(strings.TrimLeft(mark+" ", " ") + text)
+	if rest, ok := strings.CutPrefix(text, mark); ok {
+		text = p.on(mark, coloured) + rest
+	}
+	fmt.Fprintln(c.Writer, text)
+}
+
+// Ask prints a question, in the place of the progress.
+func (c *Console) Ask(question string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop()
+	fmt.Fprint(c.Writer, c.laidOut(question)+" ")
+}
+
+func (c *Console) laidOut(text string) string {
+	text = strings.TrimRight(Visible(text), " ")
+	if !c.Terminal {
+		return text
+	}
+	body := strings.TrimLeft(text, " ")
+	indent := strings.Repeat(" ", len(text)-len(body))
+	width := min(max(c.width(), LeastWidth), ProseWidth)
+	return strings.Join(hanging(indent, indent+"  ", body, width), "\n")
+}
+
+func (c *Console) width() int {
+	if width := Width(c.Writer); width > 0 {
+		return width
+	}
+	return DefaultWidth
+}
+
+// LogWriter takes lines of a log, each in the place of the progress that is shown. It takes no lock: the log is written to
+// by who holds it too.
+func (c *Console) LogWriter() io.Writer { return belowProgress{c} }
+
+type belowProgress struct{ c *Console }
+
+func (w belowProgress) Write(line []byte) (int, error) {
+	text := line
+	if w.c.drawn.Swap(false) {
+		text = append([]byte(eraseLine), line...)
+	}
+	if _, err := w.c.Writer.Write(text); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// steps are those of a whole run, and how the stages in each begin.
+var steps = []struct {
+	name   string
+	stages []string
+}{
+	{"read the graph", []string{"nodes", "relationships", "properties"}},
+	{"communities", []string{"communities"}},
+	{"sensitivity", []string{
+		"eigenvalues", "spectrum", "sensors", "norms", "uncertainty", "choose tau", "bound",
+		"screen", "columns",
+	}},
+	{"noise", []string{"allocate"}},
+	{"simulate", []string{"simulate"}},
+	{"release", []string{"release"}},
+	{"recover", []string{"recover", "sample sources"}},
+	{"write", []string{"write"}},
+}
+
+// stepOf returns the number of the step that a stage belongs to, 0 where it is none.
+func stepOf(name string) int {
+	for i, s := range steps {
+		if slices.ContainsFunc(s.stages, func(start string) bool { return strings.HasPrefix(name, start) }) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// Progress reports how far a stage has come; total is 0 where it is unknown. A step is never counted back: a later one may
+// read again.
+func (c *Console) Progress(name string, done, total int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.line == nil || c.line.name != name {
+		s := &stage{name: name, part: c.part, started: time.Now()}
+		if c.Steps {
+			s.step = stepOf(name)
+			if c.line != nil {
+				s.step = max(s.step, c.line.step)
+			}
+		}
+		c.stop()
+		if c.line = s; c.Shows {
+			s.tick = time.AfterFunc(timeFrom, func() { c.drawOn(s) })
+		}
+	}
+	c.line.done, c.line.total = done, total
+	if c.Shows && time.Since(c.line.last) >= drawEvery {
+		c.draw()
+	}
+}
+
+// Part says which of several things of a kind the command is at, from the next stage on.
+func (c *Console) Part(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop()
+	c.part = text
+}
+
+// Stop ends the stage that runs.
+func (c *Console) Stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stop()
+}
+
+// Clear makes room on the screen; the progress comes back with the next report.
+func (c *Console) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clear()
+}
+
+// The rest needs c.mu.
+
+// drawOn draws again and again until the stage ends. It takes the lock.
+func (c *Console) drawOn(s *stage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.line == s {
+		c.draw()
+		s.tick.Reset(timeFrom)
+	}
+}
+
+// draw ignores a terminal that cannot be written to: it is no reason to stop the work.
+func (c *Console) draw() {
+	c.drawn.Store(true)
+	c.line.last = time.Now()
+	_, _ = io.WriteString(c.Writer, eraseLine+c.line.text(c.line.last, c.width()-1, c.ASCII))
+}
+
+func (c *Console) clear() {
+	if c.drawn.Swap(false) {
+		_, _ = io.WriteString(c.Writer, eraseLine)
+	}
+}
+
+func (c *Console) stop() {
+	if c.line == nil {
+		return
+	}
+	c.clear()
+	if c.line.tick != nil {
+		c.line.tick.Stop()
+	}
+	c.Log.Info("stage", "phase", c.line.name, "duration", time.Since(c.line.started))
+	c.line = nil
+}
+
+// text is the line at some time, cut to a width: a line that wraps could not be erased.
+func (s *stage) text(now time.Time, width int, ascii bool) string {
+	text := Visible(s.name)
+	if s.step > 0 {
+		name := steps[s.step-1].name
+		if text != name {
+			name += ": " + text
+		}
+		text = fmt.Sprintf("[%d/%d] %s", s.step, len(steps), name)
+	}
+	if s.part != "" {
+		text = Visible(s.part) + ": " + text
+	}
+	share := min(max(float64(s.done)/float64(max(s.total, 1)), 0), 1)
+	switch {
+	case s.total > 0:
+		text += fmt.Sprintf("  %s %2.0f %%", bar(share, barWidth, ascii), 100*share)
+	case s.done > 0:
+		text += fmt.Sprintf("  %d", s.done)
+	}
+	if elapsed := now.Sub(s.started); elapsed >= timeFrom {
+		text += "  " + elapsed.Truncate(time.Second).String()
+		if s.total > 0 && share >= 0.03 && share < 1 { // the first few hundredths say too little
+			left := time.Duration(float64(elapsed) * (1 - share) / share)
+			text += ", about " + max(left.Round(time.Second), time.Second).String() + " left"
+			if s.step > 0 || s.part != "" { // the step may have other parts, and the command other steps
+				text += " here"
+			}
+		}
+	}
+	return fitted(text, width)
+}
+
+// fitted keeps what fits into a width.
+func fitted(text string, width int) string {
+	used, end, state := 0, 0, -1
+	for rest := text; rest != ""; {
+		var cluster string
+		var w int
+		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if used += w; used > width {
+			break
+		}
+		end += len(cluster)
+	}
+	return text[:end]
+}

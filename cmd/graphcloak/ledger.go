@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/highwater"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// marks are what this machine has seen of ledgers.
+func marks() (highwater.Folder, error) {
+	dir, err := stateDir("ledgers")
+	return highwater.Folder(dir), err
+}
+
+// watchLedger holds a ledger against what this machine has seen of it.
+func (a *app) watchLedger(l privacy.Ledger) (privacy.Ledger, error) {
+	seen, err := marks()
+	if err != nil {
+		return nil, err
+	}
+	return privacy.Watch(l, seen, func(err error) {
+		a.warn("the ledger was written, and its high-water mark was not: %v", err)
+	}), nil
+}
+
+// payingBalance is the balance that pays for the data of a scope.
+func payingBalance(ctx context.Context, l privacy.Ledger, scope string, delta float64) (privacy.Balance, error) {
+	paying, err := privacy.Paying(ctx, l, scope)
+	if err != nil {
+		return privacy.Balance{}, err
+	}
+	list, err := privacy.Balances(ctx, l, []string{paying.Scope}, delta)
+	if err != nil {
+		return privacy.Balance{}, err
+	}
+	return list[0], nil
+}
+
+// explain adds to an error of a scope without a cap what limits it.
+func explain(job graphcloak.Job, err error) error {
+	if !errors.Is(err, run.ErrNoCap) {
+		return err
+	}
+	return fail(exitBudget, "%w", err).hint("%s", limitFirst(run.Scope(job.Signal)))
+}
+
+// limitFirst is the command that gives a scope its cap.
+func limitFirst(scope string) string {
+	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same "+
+		"--from or --uri", quoteShell(scope))
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// prepare resolves the settings of a command that has any, before it runs.
+func (a *app) prepare(cmd *cobra.Command, _ []string) error {
+	defaults, ok := a.defaults[cmd]
+	if !ok {
+		return nil
+	}
+	layers := config.Layers{Flags: cmd.Flags(), Defaults: defaults}
+	var remarks []string
+	if cmd.Annotations[flagsOnly] == "" {
+		var err error
+		if remarks, err = a.addFiles(&layers); err != nil {
+			return err
+		}
+	}
+	c, err := config.Load(layers)
+	if err != nil {
+		return err
+	}
+	a.settling.Lock()
+	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	a.log = slog.New(a.logHandler())
+	a.settling.Unlock()
+	a.console.Log, a.console.Steps = a.log, a.command == "run" || a.command == "demo"
+	a.console.Shows = a.showsProgress()
+	for _, text := range remarks {
+		a.note("%s", text)
+	}
+	for _, w := range c.Warnings() {
+		a.note("Warning: %s", w)
+	}
+	if c.Execution.Timeout > 0 {
+		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
+		context.AfterFunc(ctx, a.end)
+		a.cancel = cancel
+		cmd.SetContext(ctx)
+	}
+	return a.checkOutput()
+}
+
+func (a *app) showsProgress() bool {
+	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.config.Terminal.Quiet && !a.config.Terminal.NoProgress
+}
+
+// addFiles finds the configuration and .env files, and returns remarks on them.
+func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
+	l.File = a.configPath
+	if l.File == "" {
+		l.File = os.Getenv(config.EnvPrefix + "CONFIG")
+	}
+	if l.File != "" {
+		by := "--config"
+		if a.configPath == "" {
+			by = config.EnvPrefix + "CONFIG"
+		}
+		if err := checkNamed(l.File, ", which "+by+" names"); err != nil {
+			return nil, err
+		}
+	} else {
+		l.File, l.FileOwn = config.DefaultFile(), true
+	}
+	if base := os.Getenv("XDG_CONFIG_HOME"); base != "" && !filepath.IsAbs(base) && l.FileOwn {
+		remarks = append(remarks, fmt.Sprintf("Warning: XDG_CONFIG_HOME is relative (%s) and is ignored", base))
+	}
+	path := a.envPath
+	if path == "" {
+		path, l.DotEnvFound = config.FindDotEnv(), true
+	}
+	if path == "" {
+		return remarks, nil
+	}
+	values, shared, err := config.ReadDotEnv(path)
+	if err != nil {
+		return nil, err
+	}
+	if a.envPath != "" && len(values) == 0 {
+		return nil, fail(exitValidation, "%s sets no NEO4J_ or GRAPHCLOAK_ variable", path).hint("give the file with NEO4J_URI=…")
+	}
+	if here, err := os.Getwd(); err == nil && len(values) > 0 && a.envPath == "" && filepath.Dir(path) != here {
+		remarks = append(remarks, "Using "+path)
+	}
+	if shared != "" && len(values) > 0 {
+		remarks = append(remarks, sharedWarning(path, shared))
+	}
+	l.DotEnv, l.DotEnvPath = values, path
+	return remarks, nil
+}
+
+// checkNamed makes sure that a configuration file which was named is there.
+func checkNamed(path, by string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, "there is no configuration file %s%s", path, by).
+			hint("name one that is there; `graphcloak init -o FILE` makes one").about("file", path)
+	}
+	return nil
+}
+
+// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
+func (a *app) logHandler() slog.Handler {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.config.Terminal.LogLevel)); err != nil {
+		level = slog.LevelWarn
+	}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey && len(groups) == 0 {
+			attr.Value = slog.StringValue(attr.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+		}
+		if d := attr.Value; d.Kind() == slog.KindDuration {
+			return slog.Int64(attr.Key+"Millis", int64(d.Duration()/time.Millisecond))
+		}
+		return attr
+	}}
+	if a.config.Terminal.LogFormat == "json" {
+		return slog.NewJSONHandler(term.JSONWriter{To: a.console.LogWriter()}, options)
+	}
+	return slog.NewTextHandler(a.console.LogWriter(), options)
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// searchBound is Bound without the eigendecomposition of small graphs.
+func searchBound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
+	p, err := newProblem(m, u, &opts)
+	if err != nil {
+		return Bracket{}, err
+	}
+	return p.search(ctx, opts)
+}
+
+// screenOf returns a screen on which every edge remains, with bounds of +Inf, and the
+// exact evaluation.
+func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float64) (*screening, *spectral, error) {
+	opts := Options{Seed: seed}
+	p, err := newProblem(m, u, &opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err := p.spectrum(ctx, m, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), lower: 1e-3}
+	for i := range p.edges.all() {
+		s.upper[i] = math.Inf(1)
+		s.rest = append(s.rest, int32(i))
+	}
+	o, err := s.operator(1e-9)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newScreening(&projection{search: s, operator: o, q: q}), newSpectral(p, spec), nil
+}
+
+// violations runs one round of 16 random columns with failure probability q an edge,
+// and returns the share of edges whose bound is below the exact value; with "nodes" that
+// of the nodes.
+func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
+	c, d, err := screenOf(ctx, m, u, seed, q)
+	if err != nil {
+		return 0, err
+	}
+	if err := c.project(ctx); err != nil {
+		return 0, err
+	}
+	if mode == "nodes" {
+		return nodeViolations(c, d), nil
+	}
+	c.applyProjection()
+	low := 0
+	for i, e := range c.edges.all() {
+		if c.upper[i] < d.norm(e) {
+			low++
+		}
+	}
+	return float64(low) / float64(c.edges.len()), nil
+}
+
+// nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all
+// eigenpairs, on a connected graph with equal weights.
+func nodeViolations(c *screening, d *spectral) float64 {
+	low := 0
+	for i := range int32(c.n) {
+		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak)*floats.Norm(d.cols[i], 2) {
+			low++
+		}
+	}
+	return float64(low) / float64(c.n)
+}
+
+// certifyEdges brackets every edge by the columns of the nodes, with the screen's bound of
+// the other end or, if both, with its columns too, and calls f with the bracket, the
+// exact one and what the error of the polynomial and rounding may add: an entry of
+// P²v is off by about twice the rounding of P, and so a small norm by its root.
+func certifyEdges(ctx context.Context, m Model, u []float64, both bool, f func(low, up, exactLow, exactUp, slack float64)) error {
+	c, d, err := screenOf(ctx, m, u, [32]byte{5}, 1e-12)
+	if err != nil {
+		return err
+	}
+	if err := c.project(ctx); err != nil {
+		return err
+	}
+	for i, e := range c.edges.all() {
+		c.rest, c.upper[i], c.lower = []int32{int32(i)}, math.Inf(1), 0
+		clear(c.nodes.exact)
+		if both {
+			if err := c.nodes.certify(ctx, []int32{e.u}); err != nil {
+				return err
+			}
+		}
+		if err := c.nodes.certify(ctx, []int32{e.v}); err != nil {
+			return err
+		}
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
+		f(c.lower, c.upper[i], v-under, v+over, e.scale*(2*c.slackB+3*math.Sqrt(c.peak*(c.d.Rounding()+16*unit))))
+	}
+	return nil
+}
+
+// eachMoment calls f with the O(1) bounds of every edge, in the norm, and the exact ones.
+func eachMoment(ctx context.Context, m Model, f func(low, up, exactLow, exactUp float64)) error {
+	c, d, err := screenOf(ctx, m, nil, [32]byte{}, 0.5)
+	if err != nil {
+		return err
+	}
+	b := c.moments()
+	for _, e := range c.edges.all() {
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
+		up, low := b.bounds(e)
+		if !c.uniform {
+			low = 0
+		}
+		f(c.scaled(e, low)*(1-64*unit), c.scaled(e, up), v-under, v+over)
+	}
+	return nil
+}
+
+// momentsOf returns the O(1) upper bound on bᵀe^{-2τL}b of one edge, and the
+// computed moments that it comes from.
+func momentsOf(m Model, u, v int32, b float64) (up float64, err error) {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return 0, err
+	}
+	up, _ = p.moments().bounds(edge{u: u, v: v, b: b, scale: 1})
+	return up, nil
+}
+
+// eachConductance calls f with the ends of every edge and a lower bound on its effective
+// conductance: by common neighbours, and by a detour. It does so a second time where the numbers of searches
+// begin again.
+func eachConductance(m Model, f func(u, v int, common, detour float64)) error {
+	p, err := newProblem(m, nil, &Options{})
+	if err != nil {
+		return err
+	}
+	find := newPathFinder(p)
+	for range 2 {
+		for _, e := range p.edges.all() {
+			f(int(e.u), int(e.v), find.commonNeighbours(e, math.Inf(1)), e.b+find.detour(e))
+		}
+		for t := range find.mark {
+			find.mark[t] = 2
+		}
+		find.search = math.MaxUint32 - 3
+	}
+	return nil
+}
+
+// readAll brackets every edge by columns read from neighbourhoods, and calls f with the bracket
+// and the exact one. It reports false where no column is read.
+func readAll(ctx context.Context, m Model, u []float64, f func(low, up, exactLow, exactUp float64)) (bool, error) {
+	c, d, err := screenOf(ctx, m, u, [32]byte{}, 0)
+	if err != nil {
+		return false, err
+	}
+	c.opts.Tolerance = 1e-3
+	all := c.rest
+	for _, i := range all {
+		c.rest, c.upper[i], c.lower, c.edge = []int32{i}, math.Inf(1), 1e-3, [2]int{-1, -1}
+		if err := c.readEdges(ctx, math.MaxInt); err != nil {
+			return false, err
+		}
+		if math.IsInf(c.upper[i], 1) {
+			return false, nil
+		}
+		low := c.lower
+		if c.edge[0] < 0 {
+			low = 0
+		}
+		v := d.norm(c.edges.at(i))
+		over, under := d.errorBounds(c.edges.at(i), v)
+		f(low, c.upper[i], v-under, v+over)
+	}
+	return true, nil
+}
+
+// perSensorByRows is PerSensor without the eigendecomposition of small graphs.
+func perSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Bracket, len(m.Sensors))
+	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
+}
+
+// withoutRows bounds every reading without its row.
+func withoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, err
+	}
+	sensors := make([]int, m.Graph.Order())
+	for i := range sensors {
+		sensors[i] = i
+	}
+	out := make([]Bracket, len(sensors))
+	return out, p.boundWithoutRows(ctx, m, sensors, opts, out)
+}
+
+// takeNoRows lets every reading be bounded without its row until the test ends.
+func takeNoRows(t *testing.T) {
+	before := rowsEntries
+	rowsEntries = 0
+	t.Cleanup(func() { rowsEntries = before })
+}
+
+// failureShares returns the failure probability of one bound of a screen, and of one norm of
+// a node, and how many edges and nodes there are.
+func failureShares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
+	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	c.opts.Failure = failure
+	n, err := c.newNodeScreen(Bracket{Upper: 1}, c.opts)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	return c.failurePerBound(), n.q, len(c.rest), c.n, nil
+}
+
+// nodeScreenColumns returns the first random block of the bound on nodes' norms, whose
+// polynomial was chosen by a bracket, and that of the screen which made the bracket.
+func nodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := p.newNodeScreen(half, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	spreads, screen = make([]float64, c.n*c.block), make([]float64, c.n*c.block)
+	c.draw(0, spreads)
+	normals(opts.Seed, 0, screen)
+	return spreads, screen, nil
+}
+
+// tauByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.
+func tauByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
+	m.Tau = set.TauFrom
+	p, err := newProblem(m, u, &opts)
+	if err != nil {
+		return Envelope{}, err
+	}
+	return byProducts(ctx, p, m, u, set, opts)
+}
+
+// newFamily is what the certificate of the model's graph with weight errors rests on.
+func newFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (*operatorFamily, error) {
+	m.Tau = set.TauFrom
+	p, err := newProblem(m, u, &Options{})
+	if err != nil {
+		return nil, err
+	}
+	return newOperatorFamily(ctx, p, m, u, set, -1)
+}
+
+// boundWithin bounds one edge's norm between two values of τ, from bounds at the ends.
+func boundWithin(from, to float64, upper, curvature [2]float64, two, four float64) float64 {
+	var ends [2]*evaluation
+	for k, tau := range [2]float64{from, to} {
+		ends[k] = &evaluation{tau: tau, upper: upper[k : k+1], curvature: curvature[k : k+1], two: two, four: four}
+	}
+	return newCell(ends[0], ends[1]).upper
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simulate
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// A trial finds a source, and names a community, where the report of a release of the same values does:
+// without a source and with weak ones, also where sensors may be broken and one of them is, and where τ
+// may be several.
+func TestDetectedAsInTheReport(t *testing.T) {
+	rate := .05
+	for name, x := range map[string]struct {
+		uncertainty privacy.Uncertainty
+		opts        analyst.Options
+		strength    float64
+	}{
+		"sound":   {strength: .5},
+		"often":   {opts: analyst.Options{FalseAlarm: .3}, strength: .3},
+		"faulty":  {opts: analyst.Options{FaultRate: &rate}, strength: .5},
+		"several": {uncertainty: privacy.Uncertainty{TauFrom: 1, TauTo: 4}, strength: 1},
+	} {
+		t.Run(name, func(t *testing.T) { agree(t, x.uncertainty, x.opts, x.strength) })
+	}
+}
+
+// agree compares trials with reports.
+func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, strength float64) {
+	s, _ := testkit.Example(t, "karate")
+	none := 0.
+	if opts.FaultRate == nil {
+		opts.FaultRate = &none
+	}
+	m, p := testkit.Planned(t, s, run.Job{
+		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Plan: plan.Options{
+			Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
+			Measured: true, Uncertainty: uncertainty,
+		},
+	})
+	r := under(t, m.Model, p, Options{Recover: opts})
+	sigma := p.Sensors[0].Sigma()
+	in := analyst.Measurements{Nodes: r.nodes, Clip: &r.plan.Clip}
+	for range r.nodes {
+		in.Sigmas = append(in.Sigmas, sigma)
+	}
+	opts.TauFrom, opts.TauTo = uncertainty.TauFrom, uncertainty.TauTo
+	kernel := testkit.HeatKernel(m.Graph, 2)
+	random := rand.New(rand.NewPCG(3, 0))
+	seen := map[[2]bool]int{}
+	for k := range 8 {
+		in.Values = make([]float64, len(r.nodes))
+		x := make([]float64, m.Graph.Order())
+		for j, i := range r.nodes {
+			in.Values[j] = strength*float64(k%4)*kernel.At(i, 5+k) + sigma*random.NormFloat64()
+			if j == 7 && *opts.FaultRate > 0 && k%2 == 0 {
+				in.Values[j] = 1
+			}
+			x[i] = in.Values[j] / sigma / sigma
+		}
+		c, err := r.products(t.Context(), x, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.score(t.Context(), []int{5 + k}, c[0], in.Values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, err := m.RecoverFrom(t.Context(), in, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Detected != rep.Presence.Detected || got.Answered != rep.StandsOut() {
+			t.Errorf("trial %d: found %v, named %v; the report says %+v, %v", k, got.Detected, got.Answered, rep.Presence, rep.StandsOut())
+		}
+		seen[[2]bool{got.Detected, got.Answered}]++
+	}
+	if len(seen) < 2 || seen[[2]bool{}] == 0 {
+		t.Errorf("found and named: %v, want none and others", seen)
+	}
+}
