@@ -27,7 +27,6 @@ var circular = map[string]int{
 	"jobs":                5,
 	"jobs/serve":          5,
 	"privacy":             12,
-	"recovery/posterior":  24,
 	"report":              7,
 	"report/page":         6,
 }
