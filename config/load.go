@@ -5,11 +5,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
 
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
@@ -28,7 +30,7 @@ type Layers struct {
 // Load merges the layers and checks every setting. The error joins an [Error],
 // [UnknownError] or [ConflictError] for each problem found.
 func Load(l Layers) (*Config, error) {
-	c, problems := l.merge(os.Getenv)
+	c, problems := l.merge(true)
 	if err := errors.Join(append(problems, l.checkFound()...)...); err != nil {
 		return nil, err
 	}
@@ -39,48 +41,79 @@ func Load(l Layers) (*Config, error) {
 
 // LoadFile checks a file alone, against the defaults.
 func LoadFile(path string) error {
-	_, problems := Layers{File: path}.merge(func(string) string { return "" })
+	_, problems := Layers{File: path}.merge(false)
 	return errors.Join(problems...)
 }
 
-// merge takes each setting from the strongest layer that has it.
-func (l Layers) merge(variable func(string) string) (*Config, []error) {
+// merge takes each setting from the strongest layer that has it. viper decides which that is; origin names it for the reader.
+func (l Layers) merge(environment bool) (*Config, []error) {
 	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
 	file, problems := readFile(l.File)
 	var err error
 	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
 		problems = append(problems, err)
 	}
+	v, dotEnv := viper.New(), make(map[string]any)
 	for _, s := range table() {
-		raw, origin := l.find(s, file, variable)
-		c.origins[s.Key] = origin
-		if err := c.set(s, raw, origin); err != nil {
+		v.SetDefault(s.Key, s.defaultIn(l.Defaults))
+		if name := firstSet(s.Env, l.dotEnv); name != "" {
+			dotEnv[s.Key] = l.DotEnv[name]
+		}
+		if environment {
+			problems = append(problems, v.BindEnv(append([]string{s.Key}, s.Env...)...))
+		}
+		if f := l.flag(s); f != nil {
+			v.Set(s.Key, f.value())
+		}
+	}
+	problems = append(problems, v.MergeConfigMap(withoutJobs(file)), v.MergeConfigMap(dotEnv))
+	for _, s := range table() {
+		c.origins[s.Key] = l.origin(s, file, environment)
+		if err := c.set(s, v.Get(s.Key), c.origins[s.Key]); err != nil {
 			problems = append(problems, err)
 		}
 	}
 	return c, append(problems, c.conflicts()...)
 }
 
-// find returns the value of a setting and the layer that has it.
-func (l Layers) find(s Setting, file map[string]any, variable func(string) string) (any, Origin) {
-	if l.Flags != nil {
-		// A command may have a flag of its own under the name of a setting's.
-		if f := l.Flags.Lookup(s.Flag); f != nil && f.Changed {
-			if given, ok := f.Value.(*flagValue); ok && given.key == s.Key {
-				return given.value(), Origin{LayerFlag, "--" + s.Flag}
-			}
-		}
+// withoutJobs is a copy of a file's settings, for viper puts every name in lower case.
+func withoutJobs(file map[string]any) map[string]any {
+	settings := maps.Clone(file)
+	delete(settings, jobsKey)
+	return settings
+}
+
+// flag returns the flag of a setting, nil where it was not given. A command may have a flag of its own under the same name.
+func (l Layers) flag(s Setting) *flagValue {
+	if l.Flags == nil {
+		return nil
 	}
-	if name := firstSet(s.Env, variable); name != "" {
-		return variable(name), Origin{LayerEnv, name}
+	f := l.Flags.Lookup(s.Flag)
+	if f == nil || !f.Changed {
+		return nil
+	}
+	given, ok := f.Value.(*flagValue)
+	if !ok || given.key != s.Key {
+		return nil
+	}
+	return given
+}
+
+// origin is the strongest layer that has a setting.
+func (l Layers) origin(s Setting, file map[string]any, environment bool) Origin {
+	if l.flag(s) != nil {
+		return Origin{LayerFlag, "--" + s.Flag}
+	}
+	if name := firstSet(s.Env, os.Getenv); environment && name != "" {
+		return Origin{LayerEnv, name}
 	}
 	if name := firstSet(s.Env, l.dotEnv); name != "" {
-		return l.DotEnv[name], Origin{LayerDotEnv, l.DotEnvPath + " " + name}
+		return Origin{LayerDotEnv, l.DotEnvPath + " " + name}
 	}
-	if raw := file[strings.ToLower(s.Key)]; raw != nil {
-		return raw, Origin{LayerFile, l.File}
+	if file[strings.ToLower(s.Key)] != nil {
+		return Origin{LayerFile, l.File}
 	}
-	return s.defaultIn(l.Defaults), Origin{Layer: LayerDefault}
+	return Origin{Layer: LayerDefault}
 }
 
 func (l Layers) dotEnv(name string) string { return l.DotEnv[name] }

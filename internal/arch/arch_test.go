@@ -136,6 +136,7 @@ var table = map[string]row{
 // reserved says which packages alone may import a module, in tests too.
 var reserved = map[string][]string{
 	"github.com/neo4j/neo4j-go-driver": {"connector/neo4j", "integration"},
+	"github.com/spf13/viper":           {"config"},
 	"github.com/spf13/pflag":           {"config", "cmd/graphcloak"}, // cobra's flags are pflag's
 	"github.com/spf13/cobra":           {"cmd/graphcloak"},
 	"github.com/go-json-experiment":    {"internal/strictjson"},
@@ -360,6 +361,8 @@ func TestRules(t *testing.T) {
 		{"connector", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
 		{"connector/folder", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
 		{"cmd/graphcloak", true, "github.com/neo4j/neo4j-go-driver/v5/neo4j", false},
+		{"config", false, "github.com/spf13/viper", true},
+		{"cmd/graphcloak", false, "github.com/spf13/viper", false},
 		{"cmd/graphcloak", false, "github.com/spf13/pflag", true},
 		{"privacy/sensor", false, "github.com/spf13/pflag", false},
 		{"cmd/graphcloak", false, "github.com/spf13/cobra/doc", true},
