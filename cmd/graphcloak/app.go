@@ -224,8 +224,8 @@ func (a *app) hasNotPaid() {
 	a.paying = false
 }
 
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// grace is how long a command may take to end in order after Ctrl-C or SIGTERM.
+// A dense eigendecomposition cannot be interrupted; whatever outlasts
 // the grace ends with the process, which stores and ledger survive like a crash.
 const grace = 700 * time.Millisecond
 
