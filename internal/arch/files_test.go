@@ -18,7 +18,6 @@ import (
 var circular = map[string]int{
 	"cmd/graphcloak":      12,
 	"config":              12,
-	"connector/builtin":   3,
 	"connector/folder":    5,
 	"connector/neo4j":     18,
 	"connector/storetest": 7,
