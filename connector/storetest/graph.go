@@ -14,27 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// The fixture: a triangle would hide nothing, so it has two ways of writing one
-// edge, a self-loop, labels in twos, ids whose order is not that of the text, and
-// a column of each type with a gap.
-const (
-	nodesCSV = `id,labels,name,heat,club,district,mark
-1,Sensor;City,n1,0.5,red,1,true
-20,Village,n20,0,blue,3,true
-3,Sensor;City,n3,1,red,1,
-10,City,n10,0.25,,2,true
-2,City,n2,,blue,2,false
-`
-	relationshipsCSV = `source,target,type,weight,length
-1,2,ROAD,2,10
-2,1,ROAD,3,5
-2,3,ROAD,1,7
-3,10,RAIL,0.5,2
-10,10,ROAD,1,1
-20,10,RAIL,4,3
-`
-)
-
 // want builds the graph that a store should return, by the builder's public way.
 func want(t *testing.T, a graph.Aggregation, ids string, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
@@ -134,15 +113,6 @@ func describe(g *graph.Graph) string {
 		b.WriteByte(' ')
 	}
 	return b.String()
-}
-
-func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
-	t.Helper()
-	g, err := st.Graph(t.Context(), s.Select(st, sel))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
 }
 
 func testBadRelationships(t *testing.T, s Suite) {

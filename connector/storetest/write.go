@@ -18,8 +18,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-func text(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // read returns what a store holds of a column, as text, "" where nothing is.
 func read(t *testing.T, st Store, g *graph.Graph, c report.Column) []string {
 	t.Helper()
