@@ -18,7 +18,6 @@ import (
 var circular = map[string]int{
 	"cmd/graphcloak":      12,
 	"config":              12,
-	"connector/folder":    5,
 	"connector/neo4j":     18,
 	"internal/database":   2,
 	"internal/disk":       2,
