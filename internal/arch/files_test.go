@@ -22,7 +22,6 @@ var circular = map[string]int{
 	"internal/database":   2,
 	"internal/disk":       2,
 	"internal/documented": 3,
-	"jobs/serve":          5,
 	"privacy":             12,
 	"recovery/posterior":  24,
 	"report":              7,
