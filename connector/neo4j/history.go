@@ -17,14 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// The history of a run is kept on the node of its record, if it has one: as JSON, and as
-// properties to query. The property outcome says how the run ended, for status is that of
-// the write-back. A property that the record has too keeps the record's value.
-const (
-	keyHistory = "history"
-	keyReport  = "report"
-)
-
 // History returns where the history of runs is kept: in this database.
 func (s *Store) History() jobs.History { return jobStore{s} }
 

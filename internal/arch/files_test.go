@@ -18,7 +18,6 @@ import (
 var circular = map[string]int{
 	"cmd/graphcloak":      12,
 	"config":              12,
-	"connector/neo4j":     18,
 	"internal/database":   2,
 	"internal/disk":       2,
 	"internal/documented": 3,
