@@ -49,17 +49,12 @@ func Example(name string) (Folder, error) {
 	e.Name = "example:" + name
 	var err error
 	if name == "paper-sbm" {
-		e.FS, err = generated(paperSBM)
+		var g Generator
+		if g, err = Parse(paperSBM); err == nil {
+			e.FS, err = g.Folder()
+		}
 	} else {
 		e.FS, err = fs.Sub(files, "examples/"+name)
 	}
 	return e, err
-}
-
-func generated(spec string) (fs.FS, error) {
-	g, err := Parse(spec)
-	if err != nil {
-		return nil, err
-	}
-	return g.Folder()
 }

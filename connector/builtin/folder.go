@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"testing/fstest"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -60,10 +59,6 @@ func (f Folder) CopyTo(dir string) error {
 		}
 	}
 	return nil
-}
-
-func (s sample) files() fs.FS {
-	return fstest.MapFS{NodesFile: {Data: s.nodes()}, RelationshipsFile: {Data: s.relationships()}}
 }
 
 // nodes returns nodes.csv.

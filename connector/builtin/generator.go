@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing/fstest"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/suggest"
@@ -206,7 +207,8 @@ func (g Generator) Folder() (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("builtin: %w", err)
 	}
-	f := Folder{FS: s.files(), Name: g.String(), Summary: g.family.summary}
+	files := fstest.MapFS{NodesFile: {Data: s.nodes()}, RelationshipsFile: {Data: s.relationships()}}
+	f := Folder{FS: files, Name: g.String(), Summary: g.family.summary}
 	if s.blocks != nil {
 		f.Community = "community"
 	}

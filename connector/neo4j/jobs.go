@@ -67,11 +67,27 @@ func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
 	})
 }
 
-// Ticks implements [jobs.Claims].
-func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
-	var all []jobs.Claim
-	err = d.s.read(ctx, "jobs", func(tx *transaction) (err error) {
-		all, err = tx.ticks(q)
+// Ticks implements [jobs.Claims]. A query for the latest starts from the lock nodes, one per job with a tick, and so reads no
+// earlier ticks.
+func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (all []jobs.Claim, err error) {
+	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
+	if q.Latest {
+		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' " +
+			"OR job = $job " +
+			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated +
+			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime " +
+			"DESC LIMIT 1 } "
+	}
+	params := map[string]any{
+		"job": q.JobName, "locks": jobLock, "status": string(q.Status), "ended": q.Ended, "running": string(jobs.Running),
+	}
+	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
+		all = nil
+		_, err := tx.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", params, func(r *neo4j.Record) error {
+			p, _ := r.Values[0].(map[string]any)
+			all = append(all, tickOf(p))
+			return nil
+		})
 		return err
 	})
 	return connector.SelectTicks(all, q), err

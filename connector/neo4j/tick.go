@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 )
@@ -49,27 +47,6 @@ func (t *transaction) fenced(f jobs.Fence) error {
 		return err
 	}
 	return f.Check(latest)
-}
-
-// ticks reads records. A query for the latest starts from the lock nodes, one per job with
-// a tick, and so reads no earlier ticks.
-func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
-	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
-	if q.Latest {
-		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' " +
-			"OR job = $job " +
-			"CALL (job) { MATCH (t:" + tickLabel + " {jobName: job}) WHERE" + dated +
-			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime " +
-			"DESC LIMIT 1 } "
-	}
-	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{
-		"job": q.JobName, "locks": jobLock, "status": string(q.Status), "ended": q.Ended, "running": string(jobs.Running),
-	}, func(r *neo4j.Record) error {
-		p, _ := r.Values[0].(map[string]any)
-		all = append(all, tickOf(p))
-		return nil
-	})
-	return all, err
 }
 
 // tickProperties are those of a tick's record but for its name and time; nil removes one.

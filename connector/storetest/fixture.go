@@ -76,6 +76,13 @@ func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
 	return g
 }
 
+// opened opens a store of the fixture and reads its graph.
+func opened(t *testing.T, s Suite) (Store, *graph.Graph) {
+	t.Helper()
+	st := s.Open(t, nodesCSV, relationshipsCSV)
+	return st, open(t, s, st, graph.Selection{})
+}
+
 func text(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func token() string { return rand.Text() }

@@ -205,8 +205,7 @@ func testSelection(t *testing.T, s Suite) {
 }
 
 func testSignal(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	got, err := st.Signal(t.Context(), g, "heat")
 	if err != nil {
 		t.Fatal(err)
@@ -245,8 +244,7 @@ func testSignal(t *testing.T, s Suite) {
 }
 
 func testLabels(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	for property, expect := range map[string][]string{
 		"club":     {"red", "blue", "red", "", "blue"},
 		"district": {"1", "2", "1", "2", "3"},
@@ -259,8 +257,7 @@ func testLabels(t *testing.T, s Suite) {
 }
 
 func testSensors(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
 	for _, test := range []struct {
 		sel  graph.SensorSelection
@@ -285,8 +282,7 @@ func testSensors(t *testing.T, s Suite) {
 }
 
 func testMissing(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	_, err := st.Signal(t.Context(), g, "haet")
 	if e, ok := errors.AsType[*connector.NotFoundError](err); !ok || e.Suggestion != "heat" {
 		t.Errorf("Signal of haet: %v, want a suggestion of heat", err)
