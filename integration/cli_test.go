@@ -90,7 +90,8 @@ var command = sync.OnceValues(func() (string, error) {
 	}
 	removeCommand = func() error { return os.RemoveAll(dir) }
 	path := filepath.Join(dir, "graphcloak")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/graphcloak").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.leasePace=3s -X main.pollPace=1s",
+		"-o", path, "../cmd/graphcloak").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build: %w\n%s", err, out)
 	}
@@ -283,6 +284,28 @@ func testFiles(t *testing.T, c cli) {
 	c.refused(t, 5, "the graph changed", "recover", "--release", release)
 	if rows := Query(t, "MATCH (n:`"+label+"`) WHERE n.gcRunId IS NOT NULL RETURN count(n)", nil); rows[0][0] != int64(0) {
 		t.Errorf("%v nodes were written", rows[0][0])
+	}
+}
+
+// testRefusals is bad input that only a server can give.
+func testRefusals(t *testing.T, c cli) {
+	label := Load(t, Files("id,source,hot\na,1,7\nb,0,0\nc,0,0\n", "source,target,w\na,b,1\nb,c,-1\n"))
+	before := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]
+	on := func(args ...string) []string { return append([]string{"run", "--node-labels", label}, args...) }
+	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
+	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
+	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
+	c.refused(t, 6, "-1", on("--source-property", "source", "--relationship-weight-property", "w")...)
+	c.refused(t, 64, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
+	c.refused(t, 64, "delta", on("--source-property", "source", "--delta", "1")...)
+	c.refused(t, 64, "alpha", on("--source-property", "source", "--alpha", "-1")...)
+	c.refused(t, 64, "tau", on("--source-property", "source", "--tau", "NaN")...)
+	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
+	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
+	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9")}
+	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
+	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
+		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)
 	}
 }
 

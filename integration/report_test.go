@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	c.refused(t, 5, "another graph",
-		append([]string{"report", runID, "--relationship-weight-property", "length", "--default-weight", "1", "--report", file("c.html")},
+		append([]string{"report", runID, "--relationship-weight-property", "length", "--report", file("c.html")},
 			flags...)...)
 	c.refused(t, 64, "declared public",
 		append([]string{"report", runID, "--node-caption", "source", "--report", file("c.html")}, flags...)...)

@@ -51,7 +51,7 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 	c := newCLI(t)
 	label := Load(t, Files("id,source\nn7731,0.5519\nb,0\nc,\n", "source,target\nn7731,b\nb,c\n"))
 	on := func(args ...string) []string {
-		return append([]string{"run", "--node-labels", label, "--node-key", "id", "--log-level", "debug", "--log-format", "json"}, args...)
+		return append([]string{"run", "--node-labels", label, "--node-key", "id", "--verbose"}, args...)
 	}
 	private := []string{"7731", "5519"}
 	for _, row := range Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) RETURN elementId(n)", nil) {

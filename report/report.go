@@ -51,9 +51,7 @@ type Report struct {
 	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
 	SuspectSensors    []Suspect `json:"suspectSensors,omitempty"`
 	FaultySensorCount int       `json:"faultySensorCount,omitempty"`
-	// Breakdown brackets how many lying sensors the answer withstands; nil: unknown.
-	Breakdown *BreakdownPoint `json:"breakdown,omitempty"`
-	Ceiling   float64         `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	Ceiling           float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`

@@ -41,16 +41,15 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// connectInTime is connect within ConnectionTimeout: a peer that accepts the connection
+// connectInTime is connect within a time: a peer that accepts the connection
 // and stays silent is no Neo4j server, or one that is down.
 func (s *Store) connectInTime(parent context.Context) error {
-	ctx, cancel := context.WithTimeout(parent, s.options.ConnectionTimeout)
+	ctx, cancel := context.WithTimeout(parent, s.options.connectTime)
 	defer cancel()
 	err := s.connect(ctx)
 	if err != nil && ctx.Err() != nil && parent.Err() == nil {
-		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port, or raise "+
-			"--connection-timeout",
-			connector.ErrTransient, s.options.ConnectionTimeout)
+		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port",
+			connector.ErrTransient, s.options.connectTime)
 	}
 	return err
 }
