@@ -105,3 +105,40 @@ func ratioText(eps float64) string {
 	}
 	return fmt.Sprintf(" (e^ε is %s)", shortUp(math.Exp(eps)))
 }
+
+// condition says of which readings the guarantee of a measured plan speaks.
+func (p *Plan) condition() string {
+	if !p.Measured() {
+		return ""
+	}
+	u := p.Uncertainty
+	if !u.Any() {
+		return fmt.Sprintf("On which condition: it holds for readings that obey the model, in which heat flows along the relationships "+
+			"of the graph with their stated "+
+			"weights for τ = %s; where the process is another, ε is, too, and can be much larger. ", short(p.Tau))
+	}
+	tau := "τ = " + short(p.Tau)
+	if u.TauFrom > 0 {
+		tau = fmt.Sprintf("any τ from %s to %s", short(u.TauFrom), short(u.TauTo))
+	}
+	parts := append([]string{tau}, u.errors()...)
+	along, further := "the relationships of the graph", "is further from the model"
+	switch {
+	case u.Alternatives == 1:
+		along, further = "the relationships of the graph, or of the one listed beside it and not of graphs between them,", "is another"
+	case u.Alternatives > 1:
+		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,",
+			u.Alternatives), "is another"
+	}
+	return "On which condition: it is certified for heat that flows along " + along + " with " + strings.Join(parts, ", and with ") +
+		"; where the process " + further + ", ε can be larger. "
+}
+
+// errors are those of weights in words.
+func (u Uncertainty) errors() (parts []string) {
+	if u.WeightError > 0 {
+		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated",
+			short(math.Round(u.WeightError*1e8)/1e6)))
+	}
+	return parts
+}

@@ -2,7 +2,10 @@
 
 package report
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Accuracy is how often the posterior names the right community, by simulation of
 // a single source of amplitude 1 at a node that the prior draws.
@@ -31,8 +34,6 @@ type CurvePoint struct {
 	Epsilon  float64  `json:"epsilon"`
 	Accuracy Accuracy `json:"accuracy"`
 }
-
-const mostTrials = 1 << 40
 
 // LeastTrials is the least number of trials from which anything is concluded.
 const LeastTrials = 20
@@ -69,15 +70,65 @@ func (a *Accuracy) Possible() bool {
 		(a.Limit == nil || a.Limit.possible())
 }
 
-// ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
-func ScoreInterval(k, n int) (lower, upper float64) {
-	return scoreInterval(k, n, 1.959963984540054)
+// LimitSentence says how far the limit, which is known, lies above a plan at (ε, δ).
+func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
+	text := "Chance is " + Percent(a.Chance)
+	if !a.Few() {
+		text = fmt.Sprintf("%s right, chance %s", Percent(a.Probability), Percent(a.Chance))
+	}
+	return text + "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta)) + "."
 }
 
-// scoreInterval is Wilson's with the quantile z of the normal distribution.
-func scoreInterval(k, n int, z float64) (lower, upper float64) {
-	p, m := float64(k)/float64(n), float64(n)
-	middle := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, middle-half), min(1, middle+half)
+// LimitClause is [Limit.Clause] of the limit, which is known, with a word on a simulation that
+// came out above it.
+func (a *Accuracy) LimitClause(guarantee string) string {
+	text := a.Limit.Clause(guarantee)
+	if !a.Few() && a.Probability > a.Limit.Gaussian {
+		text += fmt.Sprintf("; that the simulation shows %s, which is more, is the noise of %d runs", Percent(a.Probability), a.Trials)
+	}
+	return text
+}
+
+// Nodes adds up the sizes of the communities.
+func (a *Accuracy) Nodes() int {
+	sum := 0
+	for _, c := range a.Communities {
+		sum += c.Size
+	}
+	return sum
+}
+
+// WorstServed returns the community that is found less often than the average beyond what chance
+// does, most surely: whose interval ends lowest, of equal ones the first. The intervals hold
+// together with 95 %, by Bonferroni's correction: the worst of many with two trials each says
+// nothing. It is nil where there is none.
+func (a *Accuracy) WorstServed() *CommunityAccuracy {
+	if len(a.Communities) < 2 {
+		return nil
+	}
+	var worst *CommunityAccuracy
+	least := a.Probability
+	for k := range a.Communities {
+		c := &a.Communities[k]
+		if c.Trials == 0 {
+			continue
+		}
+		if _, upper := c.intervalOf(len(a.Communities)); upper < least {
+			worst, least = c, upper
+		}
+	}
+	return worst
+}
+
+// WorstSentence names the community that is surely served worse than the average; "" where
+// chance explains the differences. Its interval is the one that says so.
+func (a *Accuracy) WorstSentence() string {
+	w := a.WorstServed()
+	if w == nil {
+		return ""
+	}
+	lower, upper := w.intervalOf(len(a.Communities))
+	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the "+
+		"time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
+		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, len(a.Communities))
 }

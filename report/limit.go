@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 )
@@ -21,25 +20,6 @@ type Limit struct {
 // possible reports whether these are probabilities.
 func (l *Limit) possible() bool {
 	return l.Gaussian > 0 && l.Gaussian <= 1 && (l.AnyMechanism == nil || *l.AnyMechanism >= l.Gaussian && *l.AnyMechanism <= 1)
-}
-
-// LimitSentence says how far the limit, which is known, lies above a plan at (ε, δ).
-func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
-	text := "Chance is " + Percent(a.Chance)
-	if !a.Few() {
-		text = fmt.Sprintf("%s right, chance %s", Percent(a.Probability), Percent(a.Chance))
-	}
-	return text + "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta)) + "."
-}
-
-// LimitClause is [Limit.Clause] of the limit, which is known, with a word on a simulation that
-// came out above it.
-func (a *Accuracy) LimitClause(guarantee string) string {
-	text := a.Limit.Clause(guarantee)
-	if !a.Few() && a.Probability > a.Limit.Gaussian {
-		text += fmt.Sprintf("; that the simulation shows %s, which is more, is the noise of %d runs", Percent(a.Probability), a.Trials)
-	}
-	return text
 }
 
 // Clause says what no mechanism exceeds: none with the μ-Gaussian privacy of the noise,

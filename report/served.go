@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -21,14 +20,7 @@ type CommunityAccuracy struct {
 	Upper       float64 `json:"upper"`
 }
 
-// Nodes adds up the sizes of the communities.
-func (a *Accuracy) Nodes() int {
-	sum := 0
-	for _, c := range a.Communities {
-		sum += c.Size
-	}
-	return sum
-}
+const mostTrials = 1 << 40
 
 // Label is what to call it.
 func (c CommunityAccuracy) Label() string {
@@ -38,46 +30,11 @@ func (c CommunityAccuracy) Label() string {
 	return strconv.Itoa(c.CommunityID)
 }
 
-// WorstServed returns the community that is found less often than the average beyond what chance
-// does, most surely: whose interval ends lowest, of equal ones the first. The intervals hold
-// together with 95 %, by Bonferroni's correction: the worst of many with two trials each says
-// nothing. It is nil where there is none.
-func (a *Accuracy) WorstServed() *CommunityAccuracy {
-	if len(a.Communities) < 2 {
-		return nil
-	}
-	var worst *CommunityAccuracy
-	least := a.Probability
-	for k := range a.Communities {
-		c := &a.Communities[k]
-		if c.Trials == 0 {
-			continue
-		}
-		if _, upper := c.intervalOf(len(a.Communities)); upper < least {
-			worst, least = c, upper
-		}
-	}
-	return worst
-}
-
 // intervalOf is the interval of a community that was tried, one of so many whose intervals hold
 // together with 95 %.
 func (c *CommunityAccuracy) intervalOf(many int) (lower, upper float64) {
 	z := distuv.UnitNormal.Quantile(1 - .025/float64(many))
 	return scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z)
-}
-
-// WorstSentence names the community that is surely served worse than the average; "" where
-// chance explains the differences. Its interval is the one that says so.
-func (a *Accuracy) WorstSentence() string {
-	w := a.WorstServed()
-	if w == nil {
-		return ""
-	}
-	lower, upper := w.intervalOf(len(a.Communities))
-	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the "+
-		"time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
-		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, len(a.Communities))
 }
 
 // possible reports whether so many trials can give these numbers.
@@ -91,6 +48,19 @@ func (c *CommunityAccuracy) possible() bool {
 	right := math.Round(c.Probability * float64(c.Trials))
 	lower, upper := ScoreInterval(int(right), c.Trials)
 	return close9(c.Probability, right/float64(c.Trials)) && close9(c.Lower, lower) && close9(c.Upper, upper)
+}
+
+// ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
+func ScoreInterval(k, n int) (lower, upper float64) {
+	return scoreInterval(k, n, 1.959963984540054)
+}
+
+// scoreInterval is Wilson's with the quantile z of the normal distribution.
+func scoreInterval(k, n int, z float64) (lower, upper float64) {
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return max(0, middle-half), min(1, middle+half)
 }
 
 func close9(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }

@@ -12,16 +12,6 @@ import (
 // ErrValues says that what a report keeps of its nodes is not of the graph, or no result of a run.
 var ErrValues = errors.New("report: the values that were kept are not of this graph")
 
-// NodeValues are what a map shows of every node, in node order. A report in the history keeps them: the properties of the nodes
-// are replaced by the next run.
-type NodeValues struct {
-	Source      []float64 `json:"source"` // f̂
-	Probability []float64 `json:"sourceProbability"`
-	Community   []int     `json:"communityId"`
-	Sensors     []int     `json:"sensors"` // nodes with a private measurement, ascending
-	Sigma       []float64 `json:"sigma"`   // of its noise, one per sensor
-}
-
 // maxKept is the number of nodes up to which the values are kept: 210 kB a run with a sensor on each node. Maps of larger graphs
 // draw communities.
 const maxKept = 4000

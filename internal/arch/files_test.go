@@ -22,15 +22,9 @@ var circular = map[string]int{
 	"connector/folder":    5,
 	"connector/neo4j":     18,
 	"connector/storetest": 7,
-	"internal/database":   2,
-	"internal/disk":       2,
-	"internal/documented": 3,
 	"jobs":                5,
 	"jobs/serve":          5,
-	"privacy":             12,
 	"recovery/posterior":  24,
-	"report":              7,
-	"report/page":         6,
 }
 
 // TestFilesFormNoCircle: a file uses only what files below it declare, so that a package can
