@@ -16,14 +16,14 @@ func (r *Report) SetAnswer() {
 
 // plainAnswer is the sentence where there is a source and the model holds.
 func (r *Report) plainAnswer() string {
-	switch {
-	case len(r.Communities) == 0:
+	if len(r.Communities) == 0 {
 		return "There are no communities to rank."
-	case r.Sources != nil && r.Sources.Count > 1:
+	}
+	if r.Sources != nil && r.Sources.Count > 1 {
 		return r.multiSourceAnswer()
 	}
-	top := r.Communities[0]
-	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", Count(r.Posterior.CredibleSetSize, "node"))
+	top, hidden := r.Communities[0], Count(r.Posterior.CredibleSetSize, "node")
+	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", hidden)
 	if r.Posterior.CredibleSetSize == 1 {
 		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID,
 			Percent(r.Posterior.Probability/r.sourceProbability()))
@@ -48,17 +48,16 @@ func (r *Report) plainAnswer() string {
 
 // multiSourceAnswer is the sentence for two sources.
 func (r *Report) multiSourceAnswer() string {
-	k := r.Sources.Count
+	k, hidden := r.Sources.Count, Count(r.Posterior.CredibleSetSize, "node")
 	var named []string
 	for _, c := range r.Communities {
 		if c.Probability >= .5 && r.standsOut(c) {
 			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, Count(c.Size, "node"), Percent(c.Probability)))
 		}
 	}
-	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", Count(r.Posterior.CredibleSetSize, "node"))
+	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", hidden)
 	if r.Posterior.CredibleSetSize <= k {
-		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.",
-			Count(r.Posterior.CredibleSetSize, "node"))
+		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.", hidden)
 	}
 	switch top := r.Communities[0]; {
 	case len(r.Communities) == 1:
@@ -67,12 +66,12 @@ func (r *Report) multiSourceAnswer() string {
 		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, which was %s "+
 			"before the measurements. %s",
 			top.Name, k, Percent(top.Probability), Percent(top.Prior), set)
-	case len(named) == 1:
-		return fmt.Sprintf("Of %d sources, at least one is most likely in community %s. %s", k, named[0], set)
-	default:
-		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k,
-			strings.Join(named, ", "), set)
 	}
+	where := "community"
+	if len(named) > 1 {
+		where = "each of these communities:"
+	}
+	return fmt.Sprintf("Of %d sources, at least one is most likely in %s %s. %s", k, where, strings.Join(named, ", "), set)
 }
 
 // certainty says how likely it is that there is no source, which every probability allows for; "": hardly.

@@ -25,7 +25,7 @@ type Report struct {
 
 	Answer    string `json:"answer"`    // the sentence
 	Guarantee string `json:"guarantee"` // who is protected, at which ε and δ
-	// Promise is what ε and δ are of; nil: nothing is known of the release, or the report does not say.
+	// Promise is what ε and δ are of; nil: nothing is known of the release.
 	Promise      *privacy.Promise `json:"promise,omitempty"`
 	NotProtected []string         `json:"notProtected"` // what is public all the same
 	Notes        []string         `json:"notes,omitempty"`
@@ -116,6 +116,13 @@ type Posterior struct {
 	// bounded: 0 up to 10,000 nodes, for there they are exact.
 	LogOddsError     float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
+}
+
+// BreakdownPoint brackets how many of the sensors, had they published something else, would have made
+// another community the likeliest.
+type BreakdownPoint struct {
+	AtLeast int `json:"atLeast"` // fewer cannot, whatever they publish: a certificate
+	AtMost  int `json:"atMost"`  // as many can: an attack was seen to. One more than there are sensors: it failed
 }
 
 // Suspect is a sensor that may be faulty: broken or shifted, with the posterior probability that it is.
@@ -255,6 +262,23 @@ func (r *Report) SetNodes(n Nodes) { r.nodes = n }
 
 // Nodes returns what [Report.SetNodes] attached.
 func (r *Report) Nodes() Nodes { return r.nodes }
+
+// EachSensor reports whether the guarantee is known to be of the value of any single sensor, and
+// not of all values together.
+func (r *Report) EachSensor() bool { return r.Promise != nil && r.Promise.PerSensor() }
+
+// Conditional reports whether the guarantee holds on a condition on the process that sensors
+// measure.
+func (r *Report) Conditional() bool { return r.Promise != nil && r.Promise.Condition != "" }
+
+// Qualification says in short what a guarantee does not promise that ε and δ alone seem to; "":
+// they say all.
+func (r *Report) Qualification() string {
+	if r.Promise == nil {
+		return ""
+	}
+	return r.Promise.Qualified()
+}
 
 // Distribution describes sizes, in the form that GDS reports.
 type Distribution struct {

@@ -13,10 +13,8 @@ const (
 	Perhaps   = "perhaps"   // it stands out, and the source is more likely elsewhere
 	Undecided = "undecided" // no community stands out
 	Misfit    = "misfit"    // the measurements do not fit the model, so it is no answer
+	NoSource  = "no sign of a source"
 )
-
-// NoSource stands in a history in place of the community of a run that found no source.
-const NoSource = "no sign of a source"
 
 // Detected reports whether there is a source, where that was tested.
 func (r *Report) Detected() bool { return r.Presence == nil || r.Presence.Detected }
@@ -33,9 +31,6 @@ func (r *Report) sourceProbability() float64 {
 // those of so many that are that the others are no test of it.
 func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit || r.TooManyFaulty() }
 
-// faultyAbove is the probability above which a sensor is more likely faulty than sound.
-const faultyAbove = .5
-
 // FaultySensors counts the sensors that are more likely faulty than sound: those that are listed, or where a record
 // lists none, as many as it says.
 func (r *Report) FaultySensors() (count int) {
@@ -43,7 +38,7 @@ func (r *Report) FaultySensors() (count int) {
 		return r.FaultySensorCount
 	}
 	for _, s := range r.SuspectSensors {
-		if s.Probability > faultyAbove {
+		if s.Probability > .5 {
 			count++
 		}
 	}

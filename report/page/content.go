@@ -67,8 +67,6 @@ type content struct {
 	Likeliest  []node
 	Neighbours []neighbour
 	Chart      *chart
-	Settings   []fact
-	Facts      []fact
 
 	graph       *graph.Graph
 	nodes       report.Nodes

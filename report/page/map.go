@@ -103,10 +103,7 @@ func (c *content) nodeScene(id string, nodes []int, at []r2.Vec) *scene {
 
 // groups sorts marks by colour, the likeliest last: they lie on top.
 func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
-	list := make([]group, 2*bins)
-	for k := range list {
-		list[k] = group{Class: class(k / 2), Fill: light[k/2], Credible: k%2 == 1}
-	}
+	list := colours()
 	sparse := len(nodes) > 300 && 8*len(c.credible) < len(nodes) // they would be lost among the others
 	for _, v := range nodes {
 		k := 2 * bin(c.probability(v), c.highest)
@@ -119,7 +116,7 @@ func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
 		}
 		list[k].Marks = append(list[k].Marks, mark{place[v].X, place[v].Y, tenth(r * size), square, c.describe(v)})
 	}
-	return slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
+	return marked(list)
 }
 
 // size says how large a node is drawn: the more precise its sensor, the larger.
@@ -192,10 +189,7 @@ func (c *content) communityScene() *scene {
 	s := &scene{ID: "map", Width: viewWidth, Ring: 3, Thin: .8}
 	scale := c.scaleCircles(s, at, radii)
 	s.Edges = ribbons(joined, at)
-	list := make([]group, 2*bins)
-	for k := range list {
-		list[k] = group{Class: class(k / 2), Fill: light[k/2], Credible: k%2 == 1}
-	}
+	list := colours()
 	for k, row := range shown {
 		b := 2 * bin(row.Probability, highest)
 		if k == 0 && c.Report.StandsOut() {
@@ -215,7 +209,7 @@ func (c *content) communityScene() *scene {
 			s.Labels = fitLabel(s.Labels, label{X: at[k].X, Y: y, Text: short(row.Name)})
 		}
 	}
-	s.Marks = slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
+	s.Marks = marked(list)
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(highest)
 	c.explainCommunities(s, len(shown))
 	return s

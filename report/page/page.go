@@ -66,7 +66,6 @@ func newContent(v View) (*content, error) {
 	c := &content{View: v, nodes: v.Report.Nodes()}
 	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
 	c.Chart = newChart(v.Report)
-	c.Settings, c.Facts = settings(v.Report), facts(v.Report)
 	if c.graph != nil && c.Tells() {
 		c.gather()
 		if err := c.draw(); err != nil {

@@ -44,6 +44,20 @@ type group struct {
 	Marks       []mark
 }
 
+// colours has two groups of each colour: the second of what is ringed.
+func colours() []group {
+	list := make([]group, 2*bins)
+	for k := range list {
+		list[k] = group{Class: class(k / 2), Fill: light[k/2], Credible: k%2 == 1}
+	}
+	return list
+}
+
+// marked are the groups that have marks.
+func marked(list []group) []group {
+	return slices.DeleteFunc(list, func(g group) bool { return len(g.Marks) == 0 })
+}
+
 // mark is a node or a community.
 type mark struct {
 	X, Y, R float64

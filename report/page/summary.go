@@ -237,24 +237,9 @@ func compared(a report.Alternative) string {
 	}
 }
 
-// SettingsFacts and RunFacts are the folded tables.
-func (c *content) SettingsFacts() factTable { return factTable{"Settings", c.Settings} }
-
-// RunFacts identify the run.
-func (c *content) RunFacts() factTable { return factTable{"The run", c.Facts} }
-
-// suspect is a sensor that may be faulty.
-type suspect struct {
-	Name        string
-	Probability float64
-}
-
 // Suspects are the likeliest of the sensors that may be faulty.
-func (c *content) Suspects() (list []suspect) {
-	for _, s := range c.Report.SuspectSensors[:len(c.Report.SuspectSensors)-c.MoreSuspects()] {
-		list = append(list, suspect{string(s.NodeID), s.Probability})
-	}
-	return list
+func (c *content) Suspects() []report.Suspect {
+	return c.Report.SuspectSensors[:min(listed, len(c.Report.SuspectSensors))]
 }
 
 // AnyMass reports whether Basis Pursuit Denoising found a source in any community.
@@ -294,9 +279,10 @@ func (c *content) Certificate() string {
 		"not depend on it."
 }
 
-// settings are the parameters of the run, for a reader who repeats it.
-func settings(r *report.Report) []fact {
-	list := []fact{
+// SettingsFacts are the parameters of the run, for a reader who repeats it.
+func (c *content) SettingsFacts() factTable {
+	r := c.Report
+	return factTable{"Settings", filled([]fact{
 		{"diffusion time τ", digits(r.Tau)},
 		{"Laplacian", r.Laplacian},
 		{"kernel", r.KernelMethod},
@@ -307,20 +293,17 @@ func settings(r *report.Report) []fact {
 		{"calibration", r.Calibration},
 		{"allocation of the noise", r.Allocation},
 		{"randomness", r.Randomness},
-	}
-	if r.Prior != "" {
-		list = append(list, fact{"prior", r.Prior})
-	}
-	return filled(list)
+		{"prior", r.Prior},
+	})}
 }
 
-// facts identify the run.
-func facts(r *report.Report) []fact {
-	when := ""
+// RunFacts identify the run.
+func (c *content) RunFacts() factTable {
+	r, when := c.Report, ""
 	if !r.StartedAt.IsZero() {
 		when = r.StartedAt.UTC().Format("2006-01-02 15:04 UTC")
 	}
-	return filled([]fact{
+	return factTable{"The run", filled([]fact{
 		{"run", r.RunID},
 		{"release", r.ReleaseID},
 		{"started", when},
@@ -331,15 +314,9 @@ func facts(r *report.Report) []fact {
 		{"components", thousands(r.ComponentCount)},
 		{"sensors that report", thousands(r.SensorCount)},
 		{"ledger head", r.LedgerHead},
-	})
+	})}
 }
 
 func filled(list []fact) []fact {
-	var out []fact
-	for _, f := range list {
-		if f.Value != "" && f.Value != "0" {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" || f.Value == "0" })
 }
