@@ -82,7 +82,7 @@ type Account struct {
 	Releases     int64              `json:"releases"`
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
-	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are; "": an earlier version did not say
+	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
 	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one, also by way of others
 	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
@@ -240,21 +240,12 @@ func (a Account) absorb(b Account) (Account, error) {
 }
 
 // sameKey refuses sensors under another key than those of the account: costs add up by
-// id, so that a new key would be a new budget for the same sensors. Where either side
-// records no key, they must have an id in common.
+// id, so that a new key would be a new budget for the same sensors.
 func (a Account) sameKey(key string, sensors map[string]Cost) error {
 	if len(a.Sensors) == 0 || len(sensors) == 0 || a.NodeKey == key {
 		return nil
 	}
-	if a.NodeKey != "" && key != "" {
-		return fmt.Errorf("scope %q counts sensors by the node key %q, the release names them by %q", a.Scope, a.NodeKey, key)
-	}
-	for id := range sensors {
-		if _, ok := a.Sensors[id]; ok {
-			return nil
-		}
-	}
-	return fmt.Errorf("scope %q has other sensors, or the same under another node key", a.Scope)
+	return fmt.Errorf("scope %q counts sensors by the node key %q, the release names them by %q", a.Scope, a.NodeKey, key)
 }
 
 func (a *Account) addCost(c Cost) error {
@@ -332,12 +323,8 @@ func (a Account) equal(b Account) bool {
 	return errA == nil && errB == nil && string(x) == string(y)
 }
 
-// equal reports whether c is the charge that was made. An earlier version stored no
-// key.
+// equal reports whether c is the charge that was made.
 func (c *Charge) equal(d Charge) bool {
-	if c.NodeKey == "" {
-		d.NodeKey = ""
-	}
 	x, errC := json.Marshal(c)
 	y, errD := json.Marshal(d)
 	return errC == nil && errD == nil && string(x) == string(y)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -20,6 +21,52 @@ const (
 
 // Randomness says where noise comes from.
 type Randomness int
+
+func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
+
+// MarshalText writes joint or perSensor.
+func (g Guarantee) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads joint or perSensor.
+func (g *Guarantee) UnmarshalText(text []byte) (err error) {
+	*g, err = ParseGuarantee(string(text))
+	return err
+}
+
+// ParseGuarantee reads joint or perSensor; "" is joint.
+func ParseGuarantee(s string) (Guarantee, error) {
+	return parseEnum[Guarantee]("guarantee", s, "joint", "perSensor")
+}
+
+func (r Randomness) String() string { return enumName(int(r), "system", "escrow") }
+
+// MarshalText writes system or escrow.
+func (r Randomness) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads system or escrow.
+func (r *Randomness) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRandomness(string(text))
+	return err
+}
+
+// ParseRandomness reads system or escrow; "" is system.
+func ParseRandomness(s string) (Randomness, error) {
+	return parseEnum[Randomness]("randomness", s, "system", "escrow")
+}
+
+func enumName(i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("unknown(%d)", i)
+	}
+	return names[i]
+}
+
+func parseEnum[T ~int](what, s string, names ...string) (T, error) {
+	if i := slices.Index(names, s); i >= 0 || s == "" {
+		return T(max(0, i)), nil
+	}
+	return 0, fmt.Errorf("privacy: %s is %q, want one of %v", what, s, names)
+}
 
 const (
 	SystemRandomness Randomness = iota // the operating system; nobody can remove the noise

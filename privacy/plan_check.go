@@ -133,12 +133,11 @@ func (p *Plan) validateSensors() error {
 	}); err != nil {
 		return err
 	}
-	seen := distinct{sensors: p.Sensors}
+	if i := repeated(p.Sensors); i >= 0 {
+		return fmt.Errorf("privacy: sensor %q is given twice", p.Sensors[i].ID)
+	}
 	for i := range p.Sensors {
 		s := &p.Sensors[i]
-		if !seen.add(i) {
-			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
-		}
 		if !(s.Weight >= 0x1p-200 && s.Weight <= 0x1p200) {
 			return fmt.Errorf("privacy: sensor %q has weight %v, want 0 or a number from 2^-200 to 2^200", s.ID, s.Weight)
 		}
@@ -171,34 +170,23 @@ func (p *Plan) validateUncertainty() error {
 	return nil
 }
 
-// distinct finds ids that are given twice. It takes no memory while the ids ascend by length,
-// then bytewise, as those of all nodes of a graph do.
-type distinct struct {
-	sensors []SensorNoise
-	seen    map[graph.ID]bool // nil while the ids ascend
-}
-
-// add says whether the id of sensor i is new; the sensors before have been added.
-func (d *distinct) add(i int) bool {
-	id := d.sensors[i].ID
-	if d.seen == nil {
-		if i == 0 {
-			return true
-		}
-		before := d.sensors[i-1].ID
-		if len(before) < len(id) || len(before) == len(id) && before < id {
-			return true
-		}
-		d.seen = make(map[graph.ID]bool, len(d.sensors))
-		for _, s := range d.sensors[:i] {
-			d.seen[s.ID] = true
-		}
+// repeated returns the first sensor whose id another one before it has, −1 where none does. It takes no memory where
+// the ids ascend by length, then bytewise, as those of all nodes of a graph do.
+func repeated(sensors []SensorNoise) int {
+	rises := func(a, b graph.ID) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+	sorted := 1
+	for sorted < len(sensors) && rises(sensors[sorted-1].ID, sensors[sorted].ID) {
+		sorted++
 	}
-	if d.seen[id] {
-		return false
+	if sorted >= len(sensors) {
+		return -1
 	}
-	d.seen[id] = true
-	return true
+	seen := make(map[graph.ID]bool, len(sensors))
+	return slices.IndexFunc(sensors, func(s SensorNoise) bool {
+		twice := seen[s.ID]
+		seen[s.ID] = true
+		return twice
+	})
 }
 
 // checkPrecision refuses a plan whose numerical error swamps the sensitivity.

@@ -132,6 +132,23 @@ func (p *Plan) CheckReadings(readings []float64) error {
 	return nil
 }
 
+// ReadingsError says how many nodes hold values under a private property that no
+// sensor can have. It never says which nodes or what values: either may be the
+// secret, and errors are logged, sent and kept.
+type ReadingsError struct {
+	Property string
+	Wrong    string // such as "is missing"; no value stands in it
+	Count    int
+}
+
+func (e *ReadingsError) Error() string {
+	nodes := "nodes"
+	if e.Count == 1 {
+		nodes = "node"
+	}
+	return fmt.Sprintf("%q %s on %d %s", e.Property, e.Wrong, e.Count, nodes)
+}
+
 // Plan returns the plan that the release was made under.
 func (r *Release) Plan() *Plan { return r.plan }
 
