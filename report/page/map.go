@@ -176,10 +176,9 @@ func (c *content) communityScene() *scene {
 	radii := make([]float64, len(shown))
 	highest := 0.0
 	for k, row := range shown {
-		highest = max(highest, min(1, saturation*row.Prior))
+		highest = max(highest, min(1, saturation*row.Prior), row.Probability)
 		index[row.CommunityID] = k
 		radii[k] = math.Sqrt(float64(row.Size))
-		highest = max(highest, row.Probability)
 	}
 	joined := joins(c.graph, c.labels, index)
 	at := c.centres(index, len(shown))
@@ -196,11 +195,8 @@ func (c *content) communityScene() *scene {
 			b++
 		}
 		r := max(2.5, tenth(scale*radii[k]))
-		list[b].Marks = append(list[b].Marks,
-			mark{
-				at[k].X, at[k].Y, r, false,
-				fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodesOf(row.Size), percent(row.Probability)),
-			})
+		title := fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodesOf(row.Size), percent(row.Probability))
+		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, title})
 		if k < 40 {
 			y := at[k].Y + 5
 			if r < 24 {
@@ -267,27 +263,21 @@ func (c *content) explain(s *scene) {
 		s.Title = "The surroundings of the likeliest node"
 	}
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
-	s.Legend = append(s.Legend, legendItem{
-		"credible",
-		fmt.Sprintf("thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize)),
-	})
-	if c.Report.StandsOut() {
-		s.Legend = append(s.Legend, legendItem{"halo", "blue band: the community that the answer names, " + cut(r.Communities[0].Name)})
+	s.sign("credible", "thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize))
+	if r.StandsOut() {
+		s.sign("halo", "blue band: the community that the answer names, %s", cut(r.Communities[0].Name))
 	}
 	if s.Star != nil {
-		s.Legend = append(s.Legend, legendItem{"star", "blue star: where the source really was"})
+		s.sign("star", "blue star: where the source really was")
 	}
 	switch {
 	case c.sigmaMax > c.sigmaMin:
-		s.Legend = append(s.Legend, legendItem{
-			"size",
-			fmt.Sprintf("large to small: sensors with little to much noise, σ from %s to %s", digits(c.sigmaMin), digits(c.sigmaMax)),
-		})
+		s.sign("size", "large to small: sensors with little to much noise, σ from %s to %s", digits(c.sigmaMin), digits(c.sigmaMax))
 	case len(c.sigma) > 0:
-		s.Legend = append(s.Legend, legendItem{"circle", fmt.Sprintf("circle: a sensor, each with noise of σ = %s", digits(c.sigmaMin))})
+		s.sign("circle", "circle: a sensor, each with noise of σ = %s", digits(c.sigmaMin))
 	}
 	if len(c.sigma) < c.graph.Order() {
-		s.Legend = append(s.Legend, legendItem{"square", "small square: a node without a sensor"})
+		s.sign("square", "small square: a node without a sensor")
 	}
 	where := "Nodes are placed by a layout: near means well joined."
 	if c.places != nil {
@@ -304,10 +294,9 @@ func (c *content) explainCommunities(s *scene, shown int) {
 	if shown < len(r.Communities) {
 		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
 	}
-	s.Legend = []legendItem{{"circle", "circle: a community, as large as it has nodes; line: relationships between two, the " +
-		"wider the more" + which}}
-	if c.Report.StandsOut() {
-		s.Legend = append(s.Legend, legendItem{"credible", "thick ring: the community that the answer names"})
+	s.sign("circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more%s", which)
+	if r.StandsOut() {
+		s.sign("credible", "thick ring: the community that the answer names")
 	}
 	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.",
 		thousands(c.graph.Order()))

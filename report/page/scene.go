@@ -87,6 +87,11 @@ func (l label) Leftward() bool { return l.X > viewWidth/2 }
 // legendItem explains a sign.
 type legendItem struct{ Sign, Text string }
 
+// sign adds one to the legend.
+func (s *scene) sign(sign, format string, values ...any) {
+	s.Legend = append(s.Legend, legendItem{sign, fmt.Sprintf(format, values...)})
+}
+
 // viewWidth is the width of every view box; text of 13 units is 11 pixels on a screen
 // of 360, scaled up where the drawing may scroll.
 const (
