@@ -56,7 +56,7 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	a.addPosterior(post)
-	a.report.Posterior.KnownMassSetSize = len(known.Credible)
+	a.report.Posterior.KnownMassSetSize = len(known.Credible())
 	if err := a.severalSources(ctx, opts); err != nil {
 		return err
 	}
@@ -74,9 +74,6 @@ func (a *analysis) run(ctx context.Context) error {
 	a.report.BPDN = bpdn
 	a.addDenoised(result)
 	if err := a.check(ctx, sound, opts); err != nil {
-		return err
-	}
-	if err := a.extra(ctx, "how many lying sensors the answer withstands", a.addBreakdown(ctx, opts)); err != nil {
 		return err
 	}
 	a.weighPresence()

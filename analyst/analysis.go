@@ -85,7 +85,7 @@ func (a *analysis) addPosterior(p *posterior.Posterior) {
 	rep := a.report
 	best := p.Best()
 	rep.Posterior = report.Posterior{
-		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible),
+		NodeID: a.op.Graph.ID(best), Probability: p.Probability[best], CredibleSetSize: len(p.Credible()),
 		LogRunnerUp: report.Finite(math.Log(p.RunnerUp)), LogPresence: p.LogPresence, LogOddsError: p.LogOddsError,
 		ProbabilityError: p.ProbabilityError,
 	}
@@ -93,10 +93,9 @@ func (a *analysis) addPosterior(p *posterior.Posterior) {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the column norms of M are bounded, not exact: probabilities may be off by up to %.2g",
 			e))
 	}
-	if p.Raised > 0 {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("the noise of %d of %d measurements is so small that rounding would decide what they "+
-			"tell where sensors may be broken: it was taken for larger, so that one source is at most a hundred thousand times the "+
-			"noise, and probabilities say rather too little than too much", p.Raised, len(a.Data.Y)))
+	if p.Raised {
+		rep.Notes = append(rep.Notes, "the noise is so small that rounding would decide what measurements tell where sensors may be "+
+			"broken: it was taken for larger, and probabilities say rather too little than too much")
 	}
 	a.one, a.probability, a.faulty = p, p.Probability, p.Faulty
 }

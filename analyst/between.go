@@ -25,99 +25,66 @@ const (
 	candidates    = 16
 )
 
-// logTaus returns the logarithms of the τ of the grid, between those of the ends of the range.
-func (a *analysis) logTaus() []float64 {
+// leastResidual returns the least residual that so many sources leave under any process, and on the
+// likeliest graph under any τ of the range.
+func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (least float64, err error) {
+	nodes := a.indices(sources)
+	all, err := a.underEach(ctx, w)
+	if err != nil {
+		return 0, err
+	}
+	least = math.Inf(1)
+	for _, data := range all {
+		r, err := posterior.LeastResidual(ctx, data, nodes, opts)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, r)
+	}
+	if a.opts.TauFrom == a.opts.TauTo {
+		return least, nil
+	}
+	if w, err = w.under(ctx, a.likeliest().Operator); err != nil {
+		return 0, err
+	}
+	_, between, err := a.overTau(func(tau float64) (float64, error) {
+		at, err := w.atTau(ctx, tau)
+		if err != nil {
+			return 0, err
+		}
+		return posterior.LeastResidual(ctx, at.Data, nodes, opts)
+	})
+	return min(least, between), err
+}
+
+// overTau returns the τ of the range at which a residual is least: of the grid, its ends, and between the neighbours of the best, by
+// golden section in log τ.
+func (a *analysis) overTau(residual func(tau float64) (float64, error)) (tau, least float64, err error) {
+	f := func(logTau float64) float64 {
+		r, e := residual(a.tauOf(logTau))
+		err = cmp.Or(err, e)
+		return r
+	}
 	logs := []float64{math.Log(a.opts.TauFrom)}
 	for _, t := range a.report.TauPosterior {
 		logs = append(logs, math.Log(t.Tau))
 	}
-	return append(logs, math.Log(a.opts.TauTo))
-}
-
-// tauOf is the τ of a logarithm, within the range.
-func (a *analysis) tauOf(logTau float64) float64 {
-	return min(max(math.Exp(logTau), a.opts.TauFrom), a.opts.TauTo)
-}
-
-// leastTau returns the τ in the declared range under which a single source leaves the least residual.
-// As a function of τ the residual of a node has one valley, as a rule, but not the least of all
-// nodes. So the nodes whose valleys are deepest, by a parabola through three values of the
-// grid, are followed one by one, by golden section in log τ.
-func (a *analysis) leastTau(ctx context.Context, w *Whitened, opts posterior.Options) (float64, error) {
-	w, err := w.under(ctx, a.likeliest().Operator)
-	if err != nil {
-		return 0, err
-	}
-	logs := a.logTaus()
-	residuals := make([][]float64, len(logs))
+	logs = append(logs, math.Log(a.opts.TauTo))
+	values := make([]float64, len(logs))
 	for k, x := range logs {
-		at, err := w.atTau(ctx, a.tauOf(x))
-		if err != nil {
-			return 0, err
-		}
-		if residuals[k], err = posterior.Residuals(ctx, at.Data, opts); err != nil {
-			return 0, err
-		}
+		values[k] = f(x)
 	}
-	n := len(residuals[0])
-	nodes, middle, depth := make([]int, n), make([]int, n), make([]float64, n)
-	for i := range nodes {
-		nodes[i] = i
-		middle[i], depth[i] = valley(logs, residuals, i)
+	at := floats.MinIdx(values)
+	k := min(max(1, at), len(logs)-2)
+	x, least := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{values[k-1], values[k+1]})
+	if values[at] < least {
+		x, least = logs[at], values[at]
 	}
-	slices.SortStableFunc(nodes, func(i, j int) int { return cmp.Compare(depth[i], depth[j]) })
-	best, least := 0.0, math.Inf(1)
-	for _, i := range nodes[:min(n, candidates)] {
-		if math.IsInf(depth[i], 1) {
-			break // no source is there, nor at those that follow
-		}
-		k := middle[i]
-		for at, x := range logs {
-			if v := residuals[at][i]; v < least {
-				best, least = x, v
-			}
-		}
-		f := func(logTau float64) float64 {
-			r, e := a.residualOf(ctx, w, opts, i, a.tauOf(logTau))
-			err = cmp.Or(err, e)
-			return r
-		}
-		x, v := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{residuals[k-1][i], residuals[k+1][i]})
-		if err != nil {
-			return 0, err
-		}
-		if v < least {
-			best, least = x, v
-		}
-	}
-	return a.tauOf(best), nil
+	return a.tauOf(x), least, err
 }
 
-// valley returns the place k, neither first nor last, next to which the residual of node i
-// is least, and the least of the parabola through the values at k − 1, k and k + 1.
-func valley(logs []float64, residuals [][]float64, i int) (k int, depth float64) {
-	k = 1
-	for j := range logs {
-		if residuals[j][i] < residuals[k][i] {
-			k = j
-		}
-	}
-	k = min(max(1, k), len(logs)-2)
-	low, mid, high := residuals[k-1][i], residuals[k][i], residuals[k+1][i]
-	depth = min(low, mid, high)
-	left, right := logs[k]-logs[k-1], logs[k+1]-logs[k]
-	down, up := (mid-low)/left, (high-mid)/right
-	bend := (up - down) / (left + right)
-	if slope := (down*right + up*left) / (left + right); bend > 0 && !math.IsInf(bend, 1) {
-		if x := -slope / (2 * bend); -left < x && x < right {
-			depth = mid - slope*slope/(4*bend)
-		}
-	}
-	return k, depth
-}
-
-// residualOf returns the residual of a source at one node under another τ.
-func (a *analysis) residualOf(ctx context.Context, w *Whitened, opts posterior.Options, node int, tau float64) (float64, error) {
+// residualAt returns the residual of a source at one node under another τ.
+func (w *Whitened) residualAt(ctx context.Context, opts posterior.Options, node int, tau float64) (float64, error) {
 	d, err := w.op.Diffusion.WithTau(tau)
 	if err != nil {
 		return 0, err
@@ -132,52 +99,12 @@ func (a *analysis) residualOf(ctx context.Context, w *Whitened, opts posterior.O
 		mean.Set(s, 0, scale[s]*column.At(0, v))
 	}
 	opts.Prior, opts.Norms = nil, nil
-	r, err := posterior.Residuals(ctx, measurement.Data{A: linop.Dense{M: mean}, Y: w.Data.Y}, opts)
-	if err != nil {
-		return 0, err
-	}
-	return r[0], nil
+	return posterior.LeastResidual(ctx, measurement.Data{A: linop.Dense{M: mean}, Y: w.Data.Y}, []int{0}, opts)
 }
 
-// leastResidual returns the least residual that so many sources leave under any process, and on the
-// likeliest graph under any τ of the range: of the grid, and between the neighbours of the best, by golden
-// section in log τ.
-func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (float64, error) {
-	nodes, least := a.indices(sources), math.Inf(1)
-	for data, err := range a.underEach(ctx, w) {
-		if err != nil {
-			return 0, err
-		}
-		r, err := posterior.LeastResidual(ctx, data, nodes, opts)
-		if err != nil {
-			return 0, err
-		}
-		least = min(least, r)
-	}
-	if a.opts.TauFrom == a.opts.TauTo {
-		return least, nil
-	}
-	w, err := w.under(ctx, a.likeliest().Operator)
-	if err != nil {
-		return 0, err
-	}
-	f := func(logTau float64) float64 {
-		at, e := w.atTau(ctx, a.tauOf(logTau))
-		r := math.Inf(1)
-		if e == nil {
-			r, e = posterior.LeastResidual(ctx, at.Data, nodes, opts)
-		}
-		err = cmp.Or(err, e)
-		return r
-	}
-	logs := a.logTaus()
-	values := make([]float64, len(logs))
-	for k, x := range logs {
-		values[k] = f(x)
-	}
-	k := min(max(1, floats.MinIdx(values)), len(logs)-2)
-	_, between := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{values[k-1], values[k+1]})
-	return min(least, between, floats.Min(values)), err
+// tauOf is the τ of a logarithm, within the range.
+func (a *analysis) tauOf(logTau float64) float64 {
+	return min(max(math.Exp(logTau), a.opts.TauFrom), a.opts.TauTo)
 }
 
 // goldenSection returns where f is least between two places, of which it is given the
@@ -207,23 +134,33 @@ func goldenSection(f func(float64) float64, ends, values [2]float64) (x, least f
 	return at[0], of[0]
 }
 
-// betweenTaus raises the p-value of a single source to that under the likeliest τ between those of
+// betweenTaus raises the p-value of a single source to that under the τ of the least residual between those of
 // the grid, where it is so small that the model is in doubt: with little noise the measurements tell the
-// τ that made them from its neighbours on the grid.
+// τ that made them from its neighbours on the grid. As a function of τ the residual of a node has one valley, as a rule, but not
+// the least of all nodes: so the likeliest are followed one by one.
 func (a *analysis) betweenTaus(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
-	tau, err := a.leastTau(ctx, w, opts)
+	x, err := w.under(ctx, a.likeliest().Operator)
 	if err != nil {
 		return err
 	}
-	x, err := w.atTau(ctx, tau)
+	tau, least := 0.0, math.Inf(1)
+	for _, node := range a.indices(min(candidates, len(a.probability))) {
+		t, r, err := a.overTau(func(tau float64) (float64, error) { return x.residualAt(ctx, opts, node, tau) })
+		if err != nil {
+			return err
+		}
+		if r < least {
+			tau, least = t, r
+		}
+	}
+	if x, err = x.atTau(ctx, tau); err != nil {
+		return err
+	}
+	checker, err := posterior.NewChecker(ctx, []measurement.Data{x.Data}, w.checkOptions(opts, a.opts.falseAlarm()))
 	if err != nil {
 		return err
 	}
-	one, err := posterior.NewCheck(ctx, x.Data, w.checkOptions(opts, a.opts.falseAlarm()))
-	if err != nil {
-		return err
-	}
-	if one.Fit > c.Fit {
+	if one := checker.Check(x.Data.Y); one.Fit > c.Fit {
 		one.Presence = c.Presence
 		*c = *one
 	}

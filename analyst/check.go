@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
@@ -62,8 +61,16 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 // test asks whether there is a source, and whether one explains the measurements. What it simulates is kept
 // for the next measurements with the same noise at the same sensors.
 func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options, several bool) (*posterior.Check, error) {
-	if several || !linop.HoldsEntries(w.Data.A) {
-		return posterior.NewChecks(ctx, a.underEach(ctx, w), w.checkOptions(opts, a.opts.falseAlarm()))
+	if several {
+		all, err := a.underEach(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		checker, err := posterior.NewChecker(ctx, all, w.checkOptions(opts, a.opts.falseAlarm()))
+		if err != nil {
+			return nil, err
+		}
+		return checker.Check(w.Data.Y), nil
 	}
 	of := simulated{
 		nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(),
@@ -139,7 +146,11 @@ func (a *analysis) weighPresence() {
 
 // addFit reports whether the sources that the answer supposes explain the measurements.
 func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
-	a.report.Fit = &report.Fit{PValue: c.Fit, Method: "simulated", Trials: c.FitTrials, Residual: c.Residual, Measurements: len(w.Data.Y)}
+	method := "simulated"
+	if c.FitTrials == 0 {
+		method = "bound"
+	}
+	a.report.Fit = &report.Fit{PValue: c.Fit, Method: method, Trials: c.FitTrials, Residual: c.Residual, Measurements: len(w.Data.Y)}
 	s := a.report.Sources
 	if s == nil || s.Count <= 1 {
 		return nil

@@ -4,7 +4,6 @@ package analyst
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -96,28 +95,6 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further "+
 		"source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
 	return a.Subset(sound)
-}
-
-// breakdownWork bounds nodes times sensors where the breakdown point of an answer is looked for: it
-// takes a second.
-const breakdownWork = 25_000
-
-// addBreakdown reports how many lying sensors the answer withstands: of one source of a known process,
-// where sensors may be broken in a known range, their number is small and the entries of the operator
-// are held.
-func (a *analysis) addBreakdown(ctx context.Context, opts posterior.Options) error {
-	rep := a.report
-	several := rep.Sources != nil && rep.Sources.Count > 1 || a.severalProcesses()
-	large := a.op.Graph.Order()*len(a.Data.Y) > breakdownWork || !linop.HoldsEntries(a.Data.A)
-	if opts.Faults.Low == nil || several || a.partition.Count < 2 || large {
-		return nil
-	}
-	b, err := posterior.NewBreakdown(ctx, a.Data, opts, a.partition.Labels)
-	if err != nil {
-		return err
-	}
-	rep.Breakdown = &report.BreakdownPoint{AtLeast: b.AtLeast, AtMost: b.AtMost}
-	return nil
 }
 
 func sensorsAre(n int) string {

@@ -23,7 +23,7 @@ func (o Options) falseAlarm() float64 {
 func (w *Whitened) NewChecker(ctx context.Context, opts posterior.Options, falseAlarm float64, seed uint64) (*posterior.Checker, error) {
 	check := w.checkOptions(opts, falseAlarm)
 	check.Seed = seed
-	return posterior.NewChecker(ctx, w.Data, check)
+	return posterior.NewChecker(ctx, []measurement.Data{w.Data}, check)
 }
 
 // checkOptions say what the measurements are held against.

@@ -56,8 +56,8 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 		}
 	}
 	p, err := posterior.New(t.Context(), data, posterior.Options{Norms: &norms})
-	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.LogOddsError) || len(p.Credible) < n/2 {
-		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible), err)
+	if err != nil || !(p.ProbabilityError < 0.1) || math.IsNaN(p.LogOddsError) || len(p.Credible()) < n/2 {
+		t.Errorf("%v of the posterior open, %d nodes credible (%v)", p.ProbabilityError, len(p.Credible()), err)
 	}
 }
 

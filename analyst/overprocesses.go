@@ -5,7 +5,6 @@ package analyst
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -60,10 +59,10 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 		}
 		a.processes = append(a.processes, x)
 	}
-	if known, _, err = posterior.Mix(knownList, nil, opts.Level); err != nil {
+	if known, _, err = posterior.Mix(knownList, nil); err != nil {
 		return nil, nil, err
 	}
-	if p, a.shares, err = posterior.Mix(list, nil, opts.Level); err == nil {
+	if p, a.shares, err = posterior.Mix(list, nil); err == nil {
 		a.addLearnt()
 	}
 	return p, known, err
@@ -83,25 +82,21 @@ func (a *analysis) severalProcesses() bool { return len(a.processes) > 1 }
 // likeliest returns the process of the largest posterior probability.
 func (a *analysis) likeliest() Process { return a.processes[floats.MaxIdx(a.shares)] }
 
-// underEach yields measurements under every process that the posterior is summed over, or under the
+// underEach returns measurements under every process that the posterior is summed over, or under the
 // operator.
-func (a *analysis) underEach(ctx context.Context, w *Whitened) iter.Seq2[measurement.Data, error] {
-	return func(yield func(measurement.Data, error) bool) {
-		if !a.severalProcesses() {
-			yield(w.Data, nil)
-			return
-		}
-		for _, x := range a.processes {
-			at, err := w.under(ctx, x.Operator)
-			if err != nil {
-				yield(measurement.Data{}, err)
-				return
-			}
-			if !yield(at.Data, nil) {
-				return
-			}
-		}
+func (a *analysis) underEach(ctx context.Context, w *Whitened) ([]measurement.Data, error) {
+	if !a.severalProcesses() {
+		return []measurement.Data{w.Data}, nil
 	}
+	var list []measurement.Data
+	for _, x := range a.processes {
+		at, err := w.under(ctx, x.Operator)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, at.Data)
+	}
+	return list, nil
 }
 
 // addLearnt reports what was learnt of τ and of the graph.

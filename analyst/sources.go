@@ -60,43 +60,36 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	return a.twoSources(ctx, opts, enough)
 }
 
-// twoSources replaces the ranking under one source by that under two: of all pairs where these can be weighed, and have
-// at least so large log odds against one source, else of draws.
+// twoSources replaces the ranking under one source by that under two, where all pairs can be weighed and have
+// at least so large log odds against one source.
 func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, enough float64) error {
-	var two interface {
-		Groups(labels []int) ([]float64, error)
-	}
-	var probability, faulty []float64
 	pairs, err := posterior.NewPairs(ctx, a.Data, opts)
 	switch {
 	case errors.Is(err, posterior.ErrWork):
-		draws, err := posterior.NewDraws(ctx, a.Data, opts)
-		if err != nil {
-			return fmt.Errorf("posterior of 2 sources: %w", err)
-		}
-		two, probability, faulty = draws, draws.Probability, draws.Faulty
+		a.report.Sources.Count = 1
+		a.report.Notes = append(a.report.Notes, "one source is supposed: where sensors may be broken, all pairs of nodes would take too "+
+			"long to weigh")
+		return nil
 	case err != nil:
 		return fmt.Errorf("posterior of 2 sources: %w", err)
-	default:
-		one, err := posterior.New(ctx, a.Data, opts)
-		if err != nil {
-			return err
-		}
-		second := pairs.LogPresence - one.LogPresence
-		a.report.Sources.LogSecond = report.Finite(second)
-		if !(second >= enough) {
-			return nil
-		}
-		two, probability, faulty = pairs, pairs.Probability, pairs.Faulty
+	}
+	one, err := posterior.New(ctx, a.Data, opts)
+	if err != nil {
+		return err
+	}
+	second := pairs.LogPresence - one.LogPresence
+	a.report.Sources.LogSecond = report.Finite(second)
+	if !(second >= enough) {
+		return nil
 	}
 	if err := a.rank(ctx); err != nil {
 		return err
 	}
-	groups, err := two.Groups(a.partition.Labels)
+	groups, err := pairs.Groups(a.partition.Labels)
 	if err != nil {
 		return err
 	}
-	a.report.Sources.Count, a.probability, a.faulty = 2, probability, faulty
+	a.report.Sources.Count, a.probability, a.faulty = 2, pairs.Probability, pairs.Faulty
 	a.rerank(groups, opts.Prior)
 	return nil
 }

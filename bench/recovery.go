@@ -207,7 +207,7 @@ func single(name string, make operator, goals ...goal) comparison {
 			})
 			if err == nil {
 				m.Error = &p.ProbabilityError
-				m.Note = fmt.Sprintf("credible set of %d; log odds within %.2g", len(p.Credible), p.LogOddsError)
+				m.Note = fmt.Sprintf("credible set of %d; log odds within %.2g", len(p.Credible()), p.LogOddsError)
 			}
 			return m, err
 		},

@@ -10,8 +10,7 @@
 //
 //	Σ_c [ W_c − g·K_c²/2 ]
 //
-// where W_c is the weight of the edges inside c and K_c the sum of its nodes'
-// sizes k. For modularity k is the weighted degree and g = γ/2m, with m the total
-// weight; for the constant Potts model (CPM) k = 1 and g = γ. The graph is
-// public: nothing here sees a signal, so communities cost no privacy.
+// which is modularity at the resolution γ: W_c is the weight of the edges inside c, K_c
+// the sum of its nodes' weighted degrees and g = γ/2m, with m the total weight. The
+// graph is public: nothing here sees a signal, so communities cost no privacy.
 package community

@@ -21,10 +21,9 @@ import (
 //
 // Every community is connected.
 type Leiden struct {
-	Objective Objective // zero: modularity
-	Gamma     float64   // resolution; 0: 1 for modularity, the density 2m/n(n−1) for CPM
-	Theta     float64   // randomness of the split, in mean weights; 0: 0.01
-	MaxLevels int       // 0: 10
+	Gamma     float64 // resolution; 0: 1
+	Theta     float64 // randomness of the split, in mean weights; 0: 0.01
+	MaxLevels int     // 0: 10
 	Seed      uint64
 	Progress  func(stage string, done, total int64) // nil: silent
 }
@@ -38,23 +37,6 @@ func (l Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
 		l.Theta = 0.01
 	}
 	return detect(ctx, g, l)
-}
-
-// Louvain is the algorithm of Blondel, Guillaume, Lambiotte & Lefebvre, Fast
-// unfolding of communities in large networks, Journal of Statistical Mechanics
-// (2008) P10008. [Leiden] improves on it. Communities that come out disconnected
-// are split into their components, which lowers no objective.
-type Louvain struct {
-	Objective Objective // zero: modularity
-	Gamma     float64   // resolution; 0: 1 for modularity, the density 2m/n(n−1) for CPM
-	MaxLevels int       // 0: 10
-	Seed      uint64
-	Progress  func(stage string, done, total int64) // nil: silent
-}
-
-// Detect finds communities in O(n + m) memory.
-func (l Louvain) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
-	return detect(ctx, g, Leiden{Objective: l.Objective, Gamma: l.Gamma, MaxLevels: l.MaxLevels, Seed: l.Seed, Progress: l.Progress})
 }
 
 // A detector restarts from its own result, with at most maxPasses passes in all, while a
@@ -72,7 +54,7 @@ const (
 	triesWork = 200_000
 )
 
-// detect runs Leiden, or Louvain where theta is 0.
+// detect runs a detector of which only gamma and the levels are still unchecked.
 func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 	if o.Gamma < 0 || math.IsNaN(o.Gamma) || math.IsInf(o.Gamma, 1) {
 		return Partition{}, fmt.Errorf("%w: gamma is %v, want a number ≥ 0", ErrInvalid, o.Gamma)
@@ -83,7 +65,7 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 	if o.MaxLevels == 0 {
 		o.MaxLevels = 10
 	}
-	base, penalty := newLevel(g, o.Objective, o.Gamma)
+	base, penalty := newLevel(g, o.Gamma)
 	if k := floats.Sum(base.size); math.IsInf(penalty*k*k, 1) { // the largest penalty that an objective can hold
 		return Partition{}, fmt.Errorf("%w: gamma is %v, too large for this graph and its weights", ErrInvalid, o.Gamma)
 	}
@@ -150,12 +132,9 @@ func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) error {
 		if count == l.order() {
 			break
 		}
-		parts := c
-		if s.theta > 0 {
-			var err error
-			if parts, err = s.refine(l, c); err != nil {
-				return err
-			}
+		parts, err := s.refine(l, c)
+		if err != nil {
+			return err
 		}
 		size := renumber(parts)
 		if size == l.order() { // every part is a single node

@@ -33,7 +33,7 @@ func TestMoveAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, penalty := newLevel(g, CPM, 5)
+	l, penalty := evenly(g, 5)
 	s := newSearch(3, penalty)
 	s.ctx = t.Context()
 	c := []int32{0, 0, 0}
@@ -63,11 +63,22 @@ func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
 	return g
 }
 
-// refinements refines g as one community, for the CPM at γ = gamma, with many seeds.
+// evenly is a level whose nodes have the size 1 and whose penalty factor is gamma, in the units of g's weights:
+// gains are counted by hand.
+func evenly(g *graph.Graph, gamma float64) (*level, float64) {
+	l, _ := newLevel(g, 1)
+	for v := range l.size {
+		l.size[v] = 1
+	}
+	_, _, weight := g.CSR()
+	return l, gamma / meanWeight(weight)
+}
+
+// refinements refines g as one community, evenly at γ = gamma, with many seeds.
 // Parts are drawn evenly from those that the algorithm allows.
 func refinements(t *testing.T, g *graph.Graph, gamma float64) [][]int32 {
 	t.Helper()
-	l, penalty := newLevel(g, CPM, gamma)
+	l, penalty := evenly(g, gamma)
 	s := newSearch(g.Order(), penalty)
 	s.ctx, s.theta = t.Context(), 1e6
 	var all [][]int32
@@ -139,7 +150,7 @@ func TestMoveAndRefine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, penalty := newLevel(g, ByModularity, 1)
+		l, penalty := newLevel(g, 1)
 		s := newSearch(80, penalty)
 		s.ctx = t.Context()
 		c := singletons(80)
@@ -166,14 +177,5 @@ func TestMoveAndRefine(t *testing.T) {
 		if q := Modularity(g, labels, 1); math.Abs(q-l.objective(c, penalty)/float64(g.Size())) > 1e-13 {
 			t.Fatalf("seed %d: Q = %v, objective %v", seed, q, l.objective(c, penalty))
 		}
-	}
-}
-
-// Without a resolution CPM takes the density, twice the weight of all edges over
-// n(n−1): here 8/6, in units of the mean weight 2.
-func TestDensity(t *testing.T) {
-	g := weighted(t, 3, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 1, V: 2, Weight: 3})
-	if _, penalty := newLevel(g, CPM, 0); penalty != 2./3 {
-		t.Errorf("γ = %v, want 2/3", penalty)
 	}
 }

@@ -15,7 +15,7 @@ type level struct {
 
 // newLevel returns g as the lowest level, in units of its mean weight, and returns
 // the factor g of the penalty.
-func newLevel(g *graph.Graph, objective Objective, gamma float64) (*level, float64) {
+func newLevel(g *graph.Graph, gamma float64) (*level, float64) {
 	l := &level{size: make([]float64, g.Order())}
 	var weight []float64
 	l.ptr, l.adj, weight = g.CSR()
@@ -27,18 +27,6 @@ func newLevel(g *graph.Graph, objective Objective, gamma float64) (*level, float
 		}
 	}
 	arcs := float64(len(l.adj)) // Σ of the weights of both directions, by the choice of the unit
-	if objective == CPM {
-		n := float64(g.Order())
-		for v := range l.size {
-			l.size[v] = 1
-		}
-		if gamma == 0 {
-			gamma = arcs / max(1, n*(n-1))
-		} else if weight != nil {
-			gamma /= meanWeight(weight)
-		}
-		return l, gamma
-	}
 	if gamma == 0 {
 		gamma = 1
 	}

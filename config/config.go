@@ -2,8 +2,6 @@
 
 package config
 
-import "time"
-
 // Config holds every setting, checked. It does not change after [Load].
 // A nil pointer is a number that was not given.
 type Config struct {
@@ -36,14 +34,11 @@ type Config struct {
 
 // Connection says how to reach Neo4j.
 type Connection struct {
-	URI           string
-	Username      string
-	Password      Secret // from a flag, the environment or a .env file
-	PasswordFile  string
-	PasswordStdin bool
-	Database      string // "": the user's home database
-	Impersonate   string
-	Timeout       time.Duration // until the server has answered
+	URI          string `key:"neo4jUri"`
+	Username     string `key:"neo4jUsername"`
+	Password     Secret `key:"neo4jPassword"` // from a flag, the environment or a .env file
+	PasswordFile string // "-": standard input
+	Database     string `key:"neo4jDatabase"` // "": the user's home database
 }
 
 // Projection says which part of the store becomes the graph.
@@ -52,34 +47,27 @@ type Projection struct {
 	RelationshipTypes          []string // none: all
 	NodeQuery                  string
 	RelationshipQuery          string
-	AllowLoadCSV               bool
 	NodeKey                    string
 	RelationshipWeightProperty string
-	DefaultWeight              *float64
 	Aggregation                string
-	OnBadWeight                string // error | drop
 	Isolated                   string // refuse | drop | allow
 }
 
 // Diffusion describes e^{-τL}.
 type Diffusion struct {
-	Tau          Tau
-	Aim          string // community | location
-	Laplacian    string
-	KernelMethod string
+	Tau       Tau
+	Laplacian string
 }
 
-// Sensors says which nodes carry sensors; all, if both are empty.
+// Sensors says which nodes carry sensors; all, where it is empty.
 type Sensors struct {
-	Label    string
-	Property string
+	Property string `key:"sensorProperty"`
 }
 
 // Signal names what the sensors see. At most one is set.
 type Signal struct {
 	SourceProperty      string
 	MeasurementProperty string
-	AllowZero           bool
 }
 
 // Privacy holds the guarantee that is asked for and how it is reached.
@@ -88,15 +76,10 @@ type Privacy struct {
 	Delta         float64
 	Alpha         float64
 	Metric        string // hops, or the property that holds a relationship's length
-	Calibration   string
 	Allocation    string
-	MaxSensors    int
 	Guarantee     string
-	Randomness    string
-	RequireCap    bool     // refuse to spend where nothing limits it
-	SpendAtChance bool     // spend where nothing will be told
-	ClipLow       *float64 // nil: the range that the diffusion can reach
-	ClipHigh      *float64
+	SpendAtChance bool   // spend where nothing will be told
+	Clip          Clip   // of a reading; zero: the range that the diffusion can reach
 	WeightError   string // a share, or with % in hundredths; "": none
 	Scenario      string // file of alternative graphs; "": none
 }
@@ -104,40 +87,47 @@ type Privacy struct {
 // Escrow names the secret that noise is derived from, where it is.
 type Escrow struct {
 	KeyFile    string
-	Deployment string
-	Epoch      int64
+	Deployment Deployment // zero: noise is the system's
 }
 
 // Recovery holds the choices of the analyst's side.
 type Recovery struct {
-	ResidualBound ResidualBound
-	Sigma         *float64 // nil: from the release
 	PriorProperty string   // "": flat
-	Sources       Sources
+	Sources       string   // auto: one, or two by evidence | 1 | 2
 	FalseAlarm    float64  // in (0, 1]
-	Amplitude     string   // uniform | one
-	FaultRate     *float64 // nil: 0.01 for a release of measured readings, else 0
+	FaultRate     *float64 `key:"sensorFaultRate"` // nil: 0.01 for a release of measured readings, else 0
 }
 
 // Community says where communities come from.
 type Community struct {
-	Property   string // "": detect
-	Method     string
-	Quality    string
-	Gamma      *float64 // nil: 1 for modularity, the graph's density for CPM
-	RandomSeed int64
+	Property string   `key:"communityProperty"` // "": detect
+	Gamma    *float64 // nil: 1
+}
+
+// Server says where `serve` listens, and whose jobs it runs.
+type Server struct {
+	Listen         string   // HOST:PORT
+	TokenFile      string   // "": none
+	TLSCertificate string   `key:"tlsCertificate"` // file; "": none; "none": none on purpose
+	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
+}
+
+// Schedule is what a run that a scheduler starts needs beside what it computes.
+type Schedule struct {
+	MetricsFile string // "": none
+	OncePer     Span   // 0: as often as it is asked for
 }
 
 // Report says what a run shows to people.
 type Report struct {
-	File    string // "": none
-	Caption string // node property; "": the ids
+	File    string `key:"report"`      // "": none
+	Caption string `key:"nodeCaption"` // node property; "": the ids
 }
 
 // Output says how and where a result is printed.
 type Output struct {
 	Format string // "": table on a terminal, else json
-	File   string // "" or "-": standard output
+	File   string `key:"output"` // "" or "-": standard output
 	Force  bool
 }
 
@@ -150,21 +140,14 @@ type Write struct {
 
 // Execution bounds the work.
 type Execution struct {
-	Concurrency int           // 0: all processors
-	Timeout     time.Duration // 0: none
-	Sudo        bool          // bypasses the memory guard, nothing else
-	Strict      bool
+	Sudo   bool // bypasses the memory guard, nothing else
+	Strict bool
 }
 
 // Terminal says how the command talks.
 type Terminal struct {
-	Color      string // auto | always | never
-	Quiet      bool
-	Verbose    bool
-	NoProgress bool
-	NoInput    bool
-	LogFormat  string
-	LogLevel   string
+	Quiet   bool
+	Verbose bool
 }
 
 // Warnings returns remarks that do not stop the command, such as a misspelt
@@ -173,21 +156,3 @@ func (c *Config) Warnings() []string { return c.warnings }
 
 // Origin returns where the value of a key came from.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }
-
-// Entry is one line of a listing. Secrets are masked.
-type Entry struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Layer  Layer  `json:"layer"`
-	Origin string `json:"origin"`
-}
-
-// Entries lists every setting in the order of the table.
-func (c *Config) Entries() []Entry {
-	var list []Entry
-	for _, s := range Settings() {
-		o := c.origins[s.Key]
-		list = append(list, Entry{Key: s.Key, Value: c.raw[s.Key], Layer: o.Layer, Origin: o.String()})
-	}
-	return list
-}

@@ -19,7 +19,7 @@ import (
 func TestCheckCredentials(t *testing.T) {
 	const uri = "bolt://h:1"
 	addresses := []string{"flag", "environment", ".env", "own file", "named file", "default"}
-	passwords := []string{"flag", "environment", ".env", "own passwordFile", "named passwordFile", "stdin", "none"}
+	passwords := []string{"environment", ".env", "own passwordFile", "named passwordFile", "stdin", "none"}
 	caller := func(layer string) bool {
 		return layer == "flag" || layer == "environment" || layer == "stdin" || strings.HasPrefix(layer, "own")
 	}
@@ -49,8 +49,6 @@ func TestCheckCredentials(t *testing.T) {
 					file = append(file, "neo4jUri: "+uri)
 				}
 				switch password {
-				case "flag":
-					args = append(args, "-p", "secret")
 				case "environment":
 					t.Setenv("NEO4J_PASSWORD", "secret")
 				case ".env":
@@ -58,7 +56,7 @@ func TestCheckCredentials(t *testing.T) {
 				case "own passwordFile", "named passwordFile":
 					file = append(file, "passwordFile: /p")
 				case "stdin":
-					args = append(args, "--password-stdin")
+					args = append(args, "--password-file", "-")
 				}
 				if file != nil {
 					l.File = filepath.Join(t.TempDir(), "c.yaml")

@@ -83,10 +83,9 @@ func (e *UnknownError) Error() string {
 // ConflictError is a set of settings that exclude each other.
 type ConflictError struct {
 	Keys    []string
-	Want    string
 	Origins []Origin // of the keys
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("config: %s are given together, want %s", strings.Join(e.Keys, " and "), e.Want)
+	return fmt.Sprintf("config: %s are given together, want one of them", strings.Join(e.Keys, " and "))
 }

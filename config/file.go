@@ -31,7 +31,7 @@ const (
 
 // readFile returns the values of a file by lower-case key, and what is wrong
 // with its keys.
-func readFile(path string, settings []Setting) (map[string]any, []error) {
+func readFile(path string) (map[string]any, []error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func readFile(path string, settings []Setting) (map[string]any, []error) {
 	if err != nil {
 		return nil, []error{&SyntaxError{Path: path, Err: err}}
 	}
-	return accept(values, path, text, settings)
+	return accept(values, path, text)
 }
 
 // decode reads one document whose keys are all different, in any case of letters.
@@ -125,23 +125,18 @@ func (e *SyntaxError) Error() string {
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // accept keeps the keys that are settings of a file and reports the others.
-func accept(values map[string]any, path string, text []byte, settings []Setting) (map[string]any, []error) {
+func accept(values map[string]any, path string, text []byte) (map[string]any, []error) {
 	known := make(map[string]Setting)
 	var keys []string
-	for _, s := range settings {
+	for _, s := range table() {
 		known[strings.ToLower(s.Key)] = s
 		if !s.noFile {
 			keys = append(keys, s.Key)
 		}
 	}
 	var problems []error
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	lines := strings.Split(string(text), "\n")
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		s, ok := known[name]
 		if ok && !s.noFile || name == jobsKey {
 			continue
@@ -177,4 +172,39 @@ func locate(lines []string, name string) (string, int) {
 		}
 	}
 	return name, 0
+}
+
+// jobsKey is the one key of a file that is no setting: a list of jobs, each a map of
+// what package jobs reads and of settings of its own.
+const jobsKey = "jobs"
+
+// maxJobs bounds that list.
+const maxJobs = 200
+
+// jobsOf reads the list of jobs. What is in a job is checked one by one where jobs are
+// run, so that one that is wrong does not stop the others.
+func jobsOf(raw any, path string) (list []map[string]any, err error) {
+	wrong := ""
+	switch raw := raw.(type) {
+	case nil:
+	case []map[string]any: // what TOML makes of [[jobs]]
+		list = raw
+	case []any:
+		for i, entry := range raw {
+			job, ok := entry.(map[string]any)
+			if !ok {
+				wrong = fmt.Sprintf("no map at %d", i)
+			}
+			list = append(list, job)
+		}
+	default:
+		wrong = "no list"
+	}
+	if len(list) > maxJobs {
+		wrong = fmt.Sprintf("%d jobs, more than %d", len(list), maxJobs)
+	}
+	if wrong != "" {
+		return nil, &Error{Key: jobsKey, Value: wrong, Want: "a list of maps, each with name and schedule", Origin: Origin{LayerFile, path}}
+	}
+	return list, nil
 }

@@ -43,13 +43,13 @@ func (f *flagValue) value() any {
 // AddFlags gives a flag set the flags of some groups. Defaults, by key, are the
 // command's own; pass the same to [Layers].
 func AddFlags(fs *pflag.FlagSet, defaults map[string]string, groups ...Group) {
-	for _, s := range Settings() {
-		if !slices.Contains(groups, s.Group) {
+	for _, s := range table() {
+		if s.Flag == "" || !slices.Contains(groups, s.Group) {
 			continue
 		}
 		value := &flagValue{key: s.Key, arg: s.placeholder(), list: s.Type() == "list"}
 		f := fs.VarPF(value, s.Flag, s.Short, s.Help)
-		f.DefValue = Layers{Defaults: defaults}.defaultOf(s)
+		f.DefValue = s.defaultIn(defaults)
 		f.Annotations = map[string][]string{groupOf: {string(s.Group)}}
 		if s.Type() == "boolean" {
 			f.NoOptDefVal = "true"
@@ -84,7 +84,7 @@ func Topics(fs *pflag.FlagSet) []Topic {
 		if g := f.Annotations[groupOf]; g != nil {
 			title = g[0]
 		}
-		if !f.Hidden {
+		if !f.Hidden && f.Name != "help" && f.Name != "help-all" { // who reads this has found them
 			sets[title] = append(sets[title], f)
 		}
 	})
@@ -95,11 +95,4 @@ func Topics(fs *pflag.FlagSet) []Topic {
 		}
 	}
 	return topics
-}
-
-// Names lists the flags of a set.
-func Names(fs *pflag.FlagSet) []string {
-	var names []string
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return names
 }

@@ -13,15 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 )
 
-func settings(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // hostileSettings are files that two readers would read in two ways, that no
 // reader should follow, or whose values are no names.
 func hostileSettings() map[string][3]string {
@@ -44,6 +35,11 @@ func hostileSettings() map[string][3]string {
 		"a key in two cases, YAML":    {"c.yaml", "tau: 1\nTAU: 2\n", "one setting"},
 		"a key in two cases, JSON":    {"c.json", `{"tau": 1, "Tau": 2}`, "one setting"},
 		"a key in two cases, TOML":    {"c.toml", "tau = 1\nTau = 2\n", "one setting"},
+		"a form that is none":         {"c.ini", "tau=1", "want .yaml, .json or .toml"},
+		"a text for a number":         {"c.yaml", "tau: true\n", "want auto"},
+		"no number":                   {"c.yaml", "tau: .nan\n", "want auto"},
+		"a text for a switch":         {"c.yaml", "strict: perhaps\n", "want true or false"},
+		"a number for a name":         {"c.yaml", "nodeLabels: [1]\n", "want names"},
 		"two documents":               {"c.yaml", "tau: 1\n---\ntau: 2\n", "more than one document"},
 		"text behind the document":    {"c.json", `{"tau": 1} {"tau": 2}`, "cannot be read"},
 		"a list of settings":          {"c.yaml", "- tau\n", "cannot be read"},
@@ -63,7 +59,7 @@ func hostileSettings() map[string][3]string {
 func TestHostileFiles(t *testing.T) {
 	for name, c := range hostileSettings() {
 		t.Run(name, func(t *testing.T) {
-			path := settings(t, c[0], c[1])
+			path := file(t, c[0], c[1])
 			err := config.LoadFile(path)
 			if err == nil || !strings.Contains(err.Error(), c[2]) || len(err.Error()) > 10_000 {
 				t.Errorf("%.300v, want an error that says %q", err, c[2])
@@ -77,9 +73,16 @@ func TestHostileFiles(t *testing.T) {
 		"c.json": "\ufeff{\"tau\": 3}", "c.yaml": "\ufefftau: 3\r\n", "c.toml": "tau = 3\r\n", "empty.yaml": "", "TAU.yaml": "TAU: 3",
 		"q.yaml": "nodeQuery: |\n  MATCH (n)\n  RETURN n AS id\n",
 	} {
-		if err := config.LoadFile(settings(t, name, text)); err != nil {
+		if err := config.LoadFile(file(t, name, text)); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// A file that is not there is told as such.
+func TestMissingFile(t *testing.T) {
+	if err := config.LoadFile(filepath.Join(t.TempDir(), "none.yaml")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want that it does not exist", err)
 	}
 }
 
@@ -91,6 +94,8 @@ func TestHostileEnvironment(t *testing.T) {
 		{"GRAPHCLOAK_NODE_LABELS", "a\x1b[31m"},
 		{"GRAPHCLOAK_TAU", strings.Repeat("9", 1<<16)},
 		{"GRAPHCLOAK_EPSILON", "1\n2"},
+		{"GRAPHCLOAK_DEPLOYMENT", "a\x1b[31m"},
+		{"GRAPHCLOAK_FROM", "folder:a\x1bb"},
 		{"NEO4J_URI", "bolt://h:1\n" + strings.Repeat("x", 1<<16)},
 		{"NEO4J_USERNAME", "a\x7f"},
 		{"GRAPHCLOAK_SOURCE_PROPERTY", "\xff"},
@@ -115,7 +120,7 @@ func FuzzSettings(f *testing.F) {
 	}
 	f.Add("yaml", "tau: 3\nnodeLabels: [A, B]\n")
 	f.Add("toml", "tau = 3\nnodeLabels = [\"A\"]\n")
-	f.Add("json", `{"tau": 3, "nodeLabels": "A,B", "clipLow": null}`)
+	f.Add("json", `{"tau": 3, "nodeLabels": "A,B", "clip": null}`)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, form, text string) {
 		if form != "yaml" && form != "toml" && form != "json" {

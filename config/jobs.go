@@ -4,73 +4,16 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
-// jobsKey is the one key of a file that is no setting: a list of jobs, each a map of
-// what package jobs reads and of settings of its own.
-const jobsKey = "jobs"
-
-// maxJobs bounds that list.
-const maxJobs = 200
-
-// jobsOf reads the list of jobs. What is in a job is checked one by one where jobs are
-// run, so that one that is wrong does not stop the others.
-func jobsOf(raw any, path string) ([]map[string]any, error) {
-	want := func(what string) error {
-		return &Error{Key: jobsKey, Value: what, Want: "a list of maps, each with name and schedule", Origin: Origin{LayerFile, path}}
-	}
-	if raw == nil {
-		return nil, nil
-	}
-	var list []map[string]any
-	switch raw := raw.(type) {
-	case []map[string]any: // what TOML makes of [[jobs]]
-		list = raw
-	case []any:
-		for i, entry := range raw {
-			job, ok := entry.(map[string]any)
-			if !ok {
-				return nil, want(fmt.Sprintf("no map at %d", i))
-			}
-			list = append(list, job)
-		}
-	default:
-		return nil, want("no list")
-	}
-	if len(list) > maxJobs {
-		return nil, want(fmt.Sprintf("%d jobs, more than %d", len(list), maxJobs))
-	}
-	return list, nil
-}
-
-// withoutJobs leaves settings alone.
-func withoutJobs(file map[string]any) map[string]any {
-	settings := maps.Clone(file)
-	delete(settings, jobsKey)
-	return settings
-}
-
-// checkFiledJob refuses what is no KEY=NAME of a setting that names something in the store.
-func checkFiledJob(text string) string {
-	key, name, _ := strings.Cut(text, "=")
-	for _, s := range Settings() {
-		if s.Key == key && s.names() && name != "" {
-			return ""
-		}
-	}
-	return "KEY=NAME such as nodeLabels=Person or sourceProperty=risk, where KEY is a setting that names labels, types or properties"
-}
-
 // Named returns as KEY=NAME what the settings of a job name in the store, without what
 // is the default in any case.
 func (c *Config) Named() (all []string) {
-	for _, s := range Settings() {
+	for _, s := range table() {
 		if !s.names() || c.origins[s.Key].Layer != LayerJob {
 			continue
 		}
@@ -100,7 +43,7 @@ func (c *Config) Overlay(job string, values map[string]any, allowed []Group) (*C
 	origin := Origin{LayerJob, job}
 	known, forbidden := make(map[string]Setting), make(map[string]bool)
 	var names []string
-	for _, s := range Settings() {
+	for _, s := range table() {
 		forbidden[s.Key] = true
 		if slices.Contains(allowed, s.Group) && !s.noFile {
 			known[s.Key] = s

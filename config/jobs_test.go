@@ -5,6 +5,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,9 +13,9 @@ import (
 // TestJobsOfAFile: each form of file has a list of jobs, whose keys keep their case.
 func TestJobsOfAFile(t *testing.T) {
 	for name, text := range map[string]string{
-		"a.yaml": "epsilon: 2\njobs:\n  - name: nightly\n    schedule: '0 2 * * *'\n    sourceProperty: risk\n    maxRetries: 2\n",
-		"a.json": `{"epsilon": 2, "jobs": [{"name": "nightly", "schedule": "0 2 * * *", "sourceProperty": "risk", "maxRetries": 2}]}`,
-		"a.toml": "epsilon = 2\n[[jobs]]\nname = 'nightly'\nschedule = '0 2 * * *'\nsourceProperty = 'risk'\nmaxRetries = 2\n",
+		"a.yaml": "epsilon: 2\nnodeLabels: [Person, \"a.b\"]\njobs:\n  - name: nightly\n    schedule: '@daily'\n    sourceProperty: risk\n",
+		"a.json": `{"epsilon": 2, "nodeLabels": ["Person", "a.b"], "jobs": [{"name": "nightly", "schedule": "@daily", "sourceProperty": "risk"}]}`,
+		"a.toml": "epsilon=2.0\nnodeLabels = ['Person', 'a.b']\n[[jobs]]\nname = 'nightly'\nschedule = '@daily'\nsourceProperty = 'risk'\n",
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -24,8 +25,9 @@ func TestJobsOfAFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.Jobs) != 1 || c.Jobs[0]["name"] != "nightly" || c.Jobs[0]["sourceProperty"] != "risk" || c.Privacy.Epsilon != 2 {
-			t.Errorf("%s: %v", name, c.Jobs)
+		if len(c.Jobs) != 1 || c.Jobs[0]["name"] != "nightly" || c.Jobs[0]["sourceProperty"] != "risk" || c.Privacy.Epsilon != 2 ||
+			!slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) {
+			t.Errorf("%s: %v, %+v", name, c.Jobs, c.Projection)
 		}
 	}
 }
@@ -56,11 +58,11 @@ func TestOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := []Group{GroupPrivacy, GroupSignal}
-	o, err := base.Overlay("nightly", map[string]any{"delta": 1e-6, "sourceProperty": "risk", "maxSensors": int64(5)}, groups)
+	o, err := base.Overlay("nightly", map[string]any{"delta": 1e-6, "sourceProperty": "risk", "alpha": int64(5)}, groups)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Privacy.Epsilon != 3 || o.Privacy.Delta != 1e-6 || o.Signal.SourceProperty != "risk" || o.Privacy.MaxSensors != 5 {
+	if o.Privacy.Epsilon != 3 || o.Privacy.Delta != 1e-6 || o.Signal.SourceProperty != "risk" || o.Privacy.Alpha != 5 {
 		t.Errorf("%+v %+v", o.Privacy, o.Signal)
 	}
 	if base.Privacy.Delta != 1e-5 || base.Signal.SourceProperty != "" || base.Origin("delta").Layer != LayerDefault {

@@ -5,6 +5,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -29,92 +30,93 @@ type Layers struct {
 // Load merges the layers and checks every setting. The error joins an [Error],
 // [UnknownError] or [ConflictError] for each problem found.
 func Load(l Layers) (*Config, error) {
-	v := viper.New()
-	settings := Settings()
-	for _, s := range settings {
-		v.SetDefault(s.Key, l.defaultOf(s))
-		if err := v.BindEnv(append([]string{s.Key}, s.Env...)...); err != nil {
-			return nil, fmt.Errorf("config: bind %s: %w", s.Key, err)
-		}
-	}
-	file, problems := readFile(l.File, settings)
-	if err := v.MergeConfigMap(withoutJobs(file)); err != nil {
-		return nil, fmt.Errorf("config: merge %s: %w", l.File, err)
-	}
-	if err := v.MergeConfigMap(l.dotEnv(settings)); err != nil {
-		return nil, fmt.Errorf("config: merge %s: %w", l.DotEnvPath, err)
-	}
-	if l.Flags != nil {
-		l.Flags.Visit(func(f *pflag.Flag) {
-			if given, ok := f.Value.(*flagValue); ok {
-				v.Set(given.key, given.value())
-			}
-		})
-	}
-
-	problems = append(problems, l.checkFound(settings)...)
-	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
-	var err error
-	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
-		problems = append(problems, err)
-	}
-	for _, s := range settings {
-		o := l.origin(s, file)
-		c.origins[s.Key] = o
-		if err := c.set(s, v.Get(s.Key), o); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	problems = append(problems, c.conflicts()...)
-	c.warnings = append(c.warnings, l.unknownVariables(settings)...)
-	if err := errors.Join(problems...); err != nil {
+	c, problems := l.merge(true)
+	if err := errors.Join(append(problems, l.checkFound()...)...); err != nil {
 		return nil, err
 	}
+	c.warnings = l.unknownVariables()
 	c.finish()
 	return c, nil
 }
 
 // LoadFile checks a file alone, against the defaults.
 func LoadFile(path string) error {
-	settings := Settings()
-	file, problems := readFile(path, settings)
-	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any)}
-	if _, err := jobsOf(file[jobsKey], path); err != nil {
+	_, problems := Layers{File: path}.merge(false)
+	return errors.Join(problems...)
+}
+
+// merge takes each setting from the strongest layer that has it. viper decides which that is; origin names it for the reader.
+func (l Layers) merge(environment bool) (*Config, []error) {
+	c := &Config{origins: make(map[string]Origin), raw: make(map[string]any), ownFile: l.FileOwn}
+	file, problems := readFile(l.File)
+	var err error
+	if c.Jobs, err = jobsOf(file[jobsKey], l.File); err != nil {
 		problems = append(problems, err)
 	}
-	for _, s := range settings {
-		raw, ok := file[strings.ToLower(s.Key)]
-		if !ok {
-			raw = s.Default
+	v, dotEnv := viper.New(), make(map[string]any)
+	for _, s := range table() {
+		v.SetDefault(s.Key, s.defaultIn(l.Defaults))
+		if name := firstSet(s.Env, l.dotEnv); name != "" {
+			dotEnv[s.Key] = l.DotEnv[name]
 		}
-		o := Layers{File: path}.place(s, file)
-		c.origins[s.Key] = o
-		if err := c.set(s, raw, o); err != nil {
+		if environment {
+			problems = append(problems, v.BindEnv(append([]string{s.Key}, s.Env...)...))
+		}
+		if f := l.flag(s); f != nil {
+			v.Set(s.Key, f.value())
+		}
+	}
+	problems = append(problems, v.MergeConfigMap(withoutJobs(file)), v.MergeConfigMap(dotEnv))
+	for _, s := range table() {
+		c.origins[s.Key] = l.origin(s, file, environment)
+		if err := c.set(s, v.Get(s.Key), c.origins[s.Key]); err != nil {
 			problems = append(problems, err)
 		}
 	}
-	return errors.Join(append(problems, c.conflicts()...)...)
+	return c, append(problems, c.conflicts()...)
 }
 
-func (l Layers) defaultOf(s Setting) string {
-	if d, ok := l.Defaults[s.Key]; ok {
-		return d
+// withoutJobs is a copy of a file's settings, for viper puts every name in lower case.
+func withoutJobs(file map[string]any) map[string]any {
+	settings := maps.Clone(file)
+	delete(settings, jobsKey)
+	return settings
+}
+
+// flag returns the flag of a setting, nil where it was not given. A command may have a flag of its own under the same name.
+func (l Layers) flag(s Setting) *flagValue {
+	if l.Flags == nil {
+		return nil
 	}
-	return s.Default
-}
-
-// dotEnv returns the values of the .env file by lower-case key.
-func (l Layers) dotEnv(settings []Setting) map[string]any {
-	values := make(map[string]any)
-	for _, s := range settings {
-		if name := firstSet(s.Env, l.dotEnvLookup); name != "" {
-			values[strings.ToLower(s.Key)] = l.DotEnv[name]
-		}
+	f := l.Flags.Lookup(s.Flag)
+	if f == nil || !f.Changed {
+		return nil
 	}
-	return values
+	given, ok := f.Value.(*flagValue)
+	if !ok || given.key != s.Key {
+		return nil
+	}
+	return given
 }
 
-func (l Layers) dotEnvLookup(name string) string { return l.DotEnv[name] }
+// origin is the strongest layer that has a setting.
+func (l Layers) origin(s Setting, file map[string]any, environment bool) Origin {
+	if l.flag(s) != nil {
+		return Origin{LayerFlag, "--" + s.Flag}
+	}
+	if name := firstSet(s.Env, os.Getenv); environment && name != "" {
+		return Origin{LayerEnv, name}
+	}
+	if name := firstSet(s.Env, l.dotEnv); name != "" {
+		return Origin{LayerDotEnv, l.DotEnvPath + " " + name}
+	}
+	if file[strings.ToLower(s.Key)] != nil {
+		return Origin{LayerFile, l.File}
+	}
+	return Origin{Layer: LayerDefault}
+}
+
+func (l Layers) dotEnv(name string) string { return l.DotEnv[name] }
 
 func firstSet(names []string, lookup func(string) string) string {
 	for _, name := range names {
@@ -125,37 +127,10 @@ func firstSet(names []string, lookup func(string) string) string {
 	return ""
 }
 
-// origin names the layer that [Load]'s order lets win.
-func (l Layers) origin(s Setting, file map[string]any) Origin {
-	if l.Flags != nil {
-		// A command may have a flag of its own under the name of a setting's.
-		if f := l.Flags.Lookup(s.Flag); f != nil && f.Changed {
-			if given, ok := f.Value.(*flagValue); ok && given.key == s.Key {
-				return Origin{LayerFlag, "--" + s.Flag}
-			}
-		}
-	}
-	if name := firstSet(s.Env, os.Getenv); name != "" {
-		return Origin{LayerEnv, name}
-	}
-	return l.place(s, file)
-}
-
-// place is origin without what belongs to the process.
-func (l Layers) place(s Setting, file map[string]any) Origin {
-	if name := firstSet(s.Env, l.dotEnvLookup); name != "" {
-		return Origin{LayerDotEnv, l.DotEnvPath + " " + name}
-	}
-	if _, ok := file[strings.ToLower(s.Key)]; ok {
-		return Origin{LayerFile, l.File}
-	}
-	return Origin{Layer: LayerDefault}
-}
-
 // unknownVariables warns of variables with our prefix that name no setting.
-func (l Layers) unknownVariables(settings []Setting) []string {
+func (l Layers) unknownVariables() []string {
 	known := []string{EnvPrefix + "CONFIG"}
-	for _, s := range settings {
+	for _, s := range table() {
 		known = append(known, s.Env...)
 	}
 	var names []string
@@ -179,4 +154,29 @@ func (l Layers) unknownVariables(settings []Setting) []string {
 		warnings = append(warnings, warning)
 	}
 	return warnings
+}
+
+// FoundError is a setting in a .env that nobody named.
+type FoundError struct{ Name, Path string }
+
+func (e *FoundError) Error() string {
+	return fmt.Sprintf("config: %s sets %s; a .env that is only found sets address, user name, password and database", e.Path, e.Name)
+}
+
+// Suggestion says how to go on.
+func (e *FoundError) Suggestion() string {
+	return "name the file with --env " + e.Path + " if it is yours"
+}
+
+// checkFound refuses settings in a .env that was found, not named, which would decide
+// what is read, spent, written or sent.
+func (l Layers) checkFound() []error {
+	var problems []error
+	for _, s := range table() {
+		name := firstSet(s.Env, l.dotEnv)
+		if l.DotEnvFound && name != "" && !strings.HasPrefix(s.Key, "neo4j") {
+			problems = append(problems, &FoundError{Name: name, Path: l.DotEnvPath})
+		}
+	}
+	return problems
 }

@@ -30,7 +30,7 @@ own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`
 ` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`config validate FILE`" + ` checks a file;
 ` + "`config schema`" + ` prints its JSON Schema. A command's help shows defaults of its own.
 
-Below stand key, flag, values (any text unless said) and default. A switch is false unless given.
+Below stand key, flag, values (any text unless said) and default. A switch is false unless given. *For* says who chooses a setting differently from the next.
 
 This page is made from the table in ` + "`config/settings.go`" + `.
 `
@@ -45,11 +45,13 @@ func Reference() string {
 			last = s.Group
 			fmt.Fprintf(&b, "\n## %s\n\n", s.Group)
 		}
-		flag := "`--" + s.Flag + "`"
+		facts := []string{"`" + s.Key + "`"}
 		if s.Short != "" {
-			flag = "`-" + s.Short + "`, " + flag
+			facts = append(facts, "`-"+s.Short+"`")
 		}
-		facts := []string{"`" + s.Key + "`", flag}
+		if s.Flag != "" {
+			facts = append(facts, "`--"+s.Flag+"`")
+		}
 		if len(s.Env) > 1 {
 			facts = append(facts, "`"+strings.Join(s.Env[1:], "`, `")+"`")
 		}
@@ -58,7 +60,7 @@ func Reference() string {
 		case "true or false":
 			facts = append(facts, "switch")
 		default:
-			facts = append(facts, strings.Replace(values, "a duration such as 90s or 1h30m", "duration", 1))
+			facts = append(facts, values)
 		}
 		if s.Default != "" && s.Default != "false" {
 			facts = append(facts, "default "+quoted(s.Default))
@@ -66,7 +68,7 @@ func Reference() string {
 		if s.noFile {
 			facts = append(facts, "not in a file")
 		}
-		fmt.Fprintf(&b, "- %s: %s\n", strings.Join(facts, ", "), s.Help)
+		fmt.Fprintf(&b, "- %s: %s. *For* %s.\n", strings.Join(facts, ", "), s.Help, s.For)
 	}
 	return b.String()
 }

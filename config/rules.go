@@ -3,103 +3,55 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
-	"strings"
 )
 
-func schemes() []string {
-	return []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"}
-}
-
-// checkURI never repeats the address in what it wants: it may hold a password.
-func checkURI(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
-		return "the address of Bolt, not " + u.Scheme + ":// of the browser: often neo4j://HOST:7687, or neo4j+s://HOST on Aura"
-	case err != nil || !slices.Contains(schemes(), u.Scheme) || u.Hostname() == "":
-		return "SCHEME://HOST:PORT with a scheme of " + strings.Join(schemes(), "|")
-	case u.User != nil:
-		return "an address without user and password: give --username and NEO4J_PASSWORD"
-	}
-	return ""
-}
-
-func nonEmpty(text string) string {
-	if text == "" {
-		return "hops or the name of a property"
-	}
-	return ""
-}
-
-// checkPrefix keeps written names plain: a letter, then letters, digits, _.
-func checkPrefix(text string) string {
-	for i, r := range text {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if !letter && (i == 0 || r != '_' && (r < '0' || r > '9')) {
-			text = ""
-			break
-		}
-	}
-	if text == "" || len(text) > 64 {
-		return "a letter, then letters, digits or _, at most 64"
-	}
-	return ""
-}
-
 // conflicts finds settings that exclude each other.
-func (c *Config) conflicts() []error {
-	var problems []error
-	clash := func(both bool, want string, keys ...string) {
-		if both {
-			e := &ConflictError{Keys: keys, Want: want}
-			for _, key := range keys {
-				e.Origins = append(e.Origins, c.origins[key])
-			}
-			problems = append(problems, e)
+func (c *Config) conflicts() (problems []error) {
+	for _, keys := range [][]string{
+		{"sourceProperty", "measurementProperty"},
+		{"nodeLabels", "nodeQuery"},
+		{"relationshipTypes", "relationshipQuery"},
+		c.passwordKeys(),
+	} {
+		if len(keys) < 2 || slices.ContainsFunc(keys, c.empty) {
+			continue
 		}
-	}
-	p := c.Projection
-	clash(c.Signal.SourceProperty != "" && c.Signal.MeasurementProperty != "", "one of them", "sourceProperty", "measurementProperty")
-	clash(len(p.NodeLabels) > 0 && p.NodeQuery != "", "one of them", "nodeLabels", "nodeQuery")
-	clash(len(p.RelationshipTypes) > 0 && p.RelationshipQuery != "", "one of them", "relationshipTypes", "relationshipQuery")
-	low, high := c.Privacy.ClipLow, c.Privacy.ClipHigh
-	clash(low != nil && high != nil && !(*low < *high), "clipLow < clipHigh", "clipLow", "clipHigh")
-	if keys := c.passwordKeys(); len(keys) > 1 {
-		clash(true, "one of them", keys...)
+		e := &ConflictError{Keys: keys}
+		for _, key := range keys {
+			e.Origins = append(e.Origins, c.origins[key])
+		}
+		problems = append(problems, e)
 	}
 	return problems
 }
 
-// passwordKeys returns the ways to the password that the strongest layer with
-// any gives, and clears the weaker ones.
-func (c *Config) passwordKeys() []string {
-	ways := []struct {
-		key   string
-		given bool
-		clear func()
-	}{
-		{"neo4jPassword", c.Connection.Password != "", func() { c.Connection.Password = "" }},
-		{"passwordFile", c.Connection.PasswordFile != "", func() { c.Connection.PasswordFile = "" }},
-		{"passwordStdin", c.Connection.PasswordStdin, func() { c.Connection.PasswordStdin = false }},
+// empty reports whether a text or a list was not given.
+func (c *Config) empty(key string) bool {
+	list, isList := c.raw[key].([]string)
+	return c.raw[key] == "" || isList && len(list) == 0
+}
+
+// passwordKeys returns the way to the password that the stronger layer gives, or both where
+// one layer gives both, and clears the other.
+func (c *Config) passwordKeys() (keys []string) {
+	p := &c.Connection
+	text, file := c.origins["neo4jPassword"].Layer.strength(), c.origins["passwordFile"].Layer.strength()
+	switch {
+	case p.Password == "" || p.PasswordFile == "":
+	case text < file:
+		p.PasswordFile = ""
+	case file < text:
+		p.Password = ""
 	}
-	least := LayerDefault.strength()
-	for _, w := range ways {
-		if w.given {
-			least = min(least, c.origins[w.key].Layer.strength())
-		}
+	if p.Password != "" {
+		keys = append(keys, "neo4jPassword")
 	}
-	var keys []string
-	for _, w := range ways {
-		switch {
-		case !w.given:
-		case c.origins[w.key].Layer.strength() == least:
-			keys = append(keys, w.key)
-		default:
-			w.clear()
-		}
+	if p.PasswordFile != "" {
+		keys = append(keys, "passwordFile")
 	}
 	return keys
 }
@@ -129,4 +81,45 @@ func (c *Config) warnCleartext() {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// SplitError is an address and a password from different authors: anyone who wrote the
+// one may not know of the other.
+type SplitError struct{ Address, Password Origin }
+
+func (e *SplitError) Error() string {
+	return fmt.Sprintf("config: the server's address comes from %s and the password from %s: the password might go to a stranger",
+		e.Address, e.Password)
+}
+
+// Suggestion says how to go on.
+func (e *SplitError) Suggestion() string {
+	return "give the address by --uri, or address and password in one place"
+}
+
+// CheckCredentials refuses to send a password to an address that was not meant
+// for it. Flags, environment and the user's own file of settings are the caller's; a
+// .env, and a file that --config names, may have another author. An
+// address given by --uri, and the built-in one of this machine, serve every
+// password. Without a password from any layer there is nothing to refuse: the
+// question on the terminal names the address.
+func (c *Config) CheckCredentials() error {
+	address := c.origins["neo4jUri"]
+	if address.Layer == LayerFlag || address.Layer == LayerDefault {
+		return nil
+	}
+	for _, key := range c.passwordKeys() {
+		if password := c.origins[key]; c.authority(password.Layer) != c.authority(address.Layer) {
+			return &SplitError{Address: address, Password: password}
+		}
+	}
+	return nil
+}
+
+// authority returns the layer that stands for all with the same author.
+func (c *Config) authority(l Layer) Layer {
+	if l == LayerEnv || l == LayerFile && c.ownFile {
+		return LayerFlag
+	}
+	return l
 }

@@ -11,7 +11,7 @@ import (
 // validator. Its values encode as JSON.
 func Schema() map[string]any {
 	properties := make(map[string]any)
-	for _, s := range Settings() {
+	for _, s := range table() {
 		if !s.noFile {
 			properties[s.Key] = s.schema()
 		}
@@ -31,57 +31,36 @@ func Schema() map[string]any {
 }
 
 func (s Setting) schema() map[string]any {
-	schema := map[string]any{"description": s.Help, "type": s.jsonType()}
+	schema := map[string]any{"description": s.Help}
 	if s.Default != "" {
-		schema["default"] = s.jsonDefault()
+		schema["default"] = s.Default
 	}
-	switch s.Type() {
+	switch kind := s.Type(); kind {
 	case "list":
-		schema["items"] = map[string]any{"type": "string", "minLength": 1}
-	case "number", "integer":
+		schema["type"], schema["items"] = "array", map[string]any{"type": "string", "minLength": 1}
+	case "boolean":
+		schema["type"], schema["default"] = kind, false
+	case "number":
+		schema["type"] = kind
+		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
+			schema["default"] = x
+		}
 		s.wants.describe(schema)
-	case "duration":
-		schema["pattern"] = `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`
+	default:
+		schema["type"] = "string"
 	}
 	if s.Values != nil {
 		schema["enum"] = s.Values
 	}
-	words := map[string][]string{"residualBound": residualRules(), "tau": {"auto"}}[s.Key]
-	if words != nil {
+	if s.Key == "tau" {
 		delete(schema, "type")
-		list := []any{
-			map[string]any{"enum": words},
+		schema["anyOf"] = []any{
+			map[string]any{"enum": []string{"auto"}},
 			map[string]any{"type": "number", "exclusiveMinimum": 0},
+			map[string]any{"type": "string", "pattern": `^[0-9.]+(e[+-]?[0-9]+)?\.\.[0-9.]+(e[+-]?[0-9]+)?$`},
 		}
-		if s.Key == "tau" {
-			list = append(list, map[string]any{"type": "string", "pattern": `^[0-9.]+(e[+-]?[0-9]+)?\.\.[0-9.]+(e[+-]?[0-9]+)?$`})
-		}
-		schema["anyOf"] = list
 	}
 	return schema
-}
-
-func (s Setting) jsonType() string {
-	switch t := s.Type(); t {
-	case "list":
-		return "array"
-	case "text", "duration":
-		return "string"
-	default:
-		return t
-	}
-}
-
-func (s Setting) jsonDefault() any {
-	switch s.Type() {
-	case "boolean":
-		return s.Default == "true"
-	case "number", "integer":
-		if x, err := strconv.ParseFloat(s.Default, 64); err == nil {
-			return x
-		}
-	}
-	return s.Default
 }
 
 // describe adds the bounds in the words of JSON Schema.

@@ -4,66 +4,83 @@ package config
 
 import (
 	"math"
+	"reflect"
 	"strings"
-	"time"
+	"sync"
 	"unicode"
 )
 
 // Group is a set of settings that a command takes as a whole.
 type Group string
 
-// The groups, in the order of help and reference.
-const (
-	GroupConnection Group = "Connection"
-	GroupSource     Group = "Graph source"
-	GroupProjection Group = "Projection"
-	GroupQueries    Group = "Queries"
-	GroupDiffusion  Group = "Diffusion"
-	GroupSensors    Group = "Sensors"
-	GroupSignal     Group = "Signal"
-	GroupPrivacy    Group = "Privacy"
-	GroupScenario   Group = "Scenarios"
-	GroupBudget     Group = "Budget"
-	GroupEscrow     Group = "Escrow"
-	GroupNoise      Group = "Known noise"
-	GroupRecovery   Group = "Recovery"
-	GroupCommunity  Group = "Communities"
-	GroupServer     Group = "Server"
-	GroupWrite      Group = "Mode"
-	GroupReport     Group = "Report"
-	GroupOutput     Group = "Output"
-	GroupExecution  Group = "Execution"
-	GroupSchedule   Group = "Schedule"
-	GroupTerminal   Group = "Terminal"
-)
-
-// Groups lists all groups in order.
-func Groups() []Group {
-	return []Group{
-		GroupConnection, GroupSource, GroupProjection, GroupQueries, GroupDiffusion, GroupSensors, GroupSignal, GroupPrivacy, GroupScenario,
-		GroupBudget, GroupEscrow, GroupNoise,
-		GroupRecovery, GroupCommunity, GroupServer, GroupWrite, GroupReport, GroupOutput, GroupExecution, GroupSchedule, GroupTerminal,
-	}
-}
-
 // Setting is one row of the table.
 type Setting struct {
-	Key     string   // camelCase: the name in a file
-	Group   Group    //
-	Flag    string   // kebab-case
+	Key     string // camelCase: the name in a file
+	Group   Group
+	Flag    string   // kebab-case; "" of a secret
 	Short   string   // one letter, or ""
 	Env     []string // environment variables, the first that is set wins
 	Default string   // as text
-	Values  []string // the only values allowed; nil: see Range
+	Values  []string // the only values allowed; nil: see Want
 	Help    string   // one line
+	For     string   // who chooses it differently from the next
 
-	arg    string  // placeholder in help
-	wants  bounds  // of a number
-	check  checker // of a text
-	noFile bool    // refused in a file: a choice of one invocation
+	arg    string // placeholder in help
+	wants  bounds // of a number
+	check  func(text string) (want string)
+	noFile bool // refused in a file: a choice of one invocation
 	// notEmpty: an empty flag is an unset variable of a script that would spend without it.
 	notEmpty bool
-	field    func(*Config) any
+}
+
+// row is a setting by its key, the placeholder of its value, one line of help, who chooses it differently, and what else there is.
+func row(key, arg, help, choice string, more ...Setting) (s Setting) {
+	if len(more) > 0 {
+		s = more[0]
+	}
+	s.Key, s.arg, s.Help, s.For = key, arg, help, choice
+	return s
+}
+
+// parser is a field that reads itself.
+type parser interface {
+	parse(text string) error
+	String() string
+}
+
+// places finds the field of each key: its tag, or its name with a small first letter.
+var places = sync.OnceValue(func() map[string][]int {
+	found := make(map[string][]int)
+	var visit func(t reflect.Type, at []int)
+	visit = func(t reflect.Type, at []int) {
+		for f := range t.Fields() {
+			path := append(at[:len(at):len(at)], f.Index...)
+			if _, leaf := reflect.New(f.Type).Interface().(parser); f.Type.Kind() == reflect.Struct && !leaf {
+				visit(f.Type, path)
+				continue
+			}
+			key := f.Tag.Get("key")
+			if key == "" {
+				key = strings.ToLower(f.Name[:1]) + f.Name[1:]
+			}
+			found[key] = path
+		}
+	}
+	visit(reflect.TypeFor[Config](), nil)
+	return found
+})
+
+// field returns a pointer to the field of the setting.
+func (s Setting) field(c *Config) any {
+	return reflect.ValueOf(c).Elem().FieldByIndex(places()[s.Key]).Addr().Interface()
+}
+
+// defaultIn returns the default, which a command may have of its own.
+func (s Setting) defaultIn(own map[string]string) string {
+	if d, ok := own[s.Key]; ok {
+		return d
+	}
+	return s.Default
 }
 
 // names reports whether the values are names in the store, which tell what is read or
@@ -73,9 +90,6 @@ func (s Setting) names() bool {
 		strings.Contains(s.arg, "PROPERTY")
 }
 
-// checker returns what is wanted if a text is not acceptable, else "".
-type checker func(text string) string
-
 // bounds is an interval of numbers; its zero value is all of them.
 type bounds struct {
 	min, max         float64
@@ -83,22 +97,15 @@ type bounds struct {
 	text             string // "" if any finite number will do
 }
 
-func above(x float64, text string) bounds {
-	return bounds{min: x, max: math.MaxFloat64, openMin: true, text: text}
-}
-
-func atLeast(x float64, text string) bounds {
-	return bounds{min: x, max: math.MaxFloat64, text: text}
+func above(x float64) bounds {
+	return bounds{min: x, max: math.MaxFloat64, openMin: true, text: "> " + number(x)}
 }
 
 func (b bounds) contain(x float64) bool {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return false
 	}
-	if b.text == "" {
-		return true
-	}
-	return (x > b.min || x == b.min && !b.openMin) && (x < b.max || x == b.max && !b.openMax)
+	return b.text == "" || (x > b.min || x == b.min && !b.openMin) && (x < b.max || x == b.max && !b.openMax)
 }
 
 // Secret reports whether the value must not be shown.
@@ -107,22 +114,17 @@ func (s Setting) Secret() bool {
 	return ok
 }
 
-// Type returns the kind of value: text, list, number, integer, boolean or duration.
+// Type returns the kind of value: text, list, number or boolean.
 func (s Setting) Type() string {
 	switch s.field(new(Config)).(type) {
 	case *[]string:
 		return "list"
 	case *float64, **float64:
 		return "number"
-	case *int, *int64:
-		return "integer"
 	case *bool:
 		return "boolean"
-	case *time.Duration:
-		return "duration"
-	default:
-		return "text"
 	}
+	return "text"
 }
 
 // Want says in words which values are allowed.
@@ -130,11 +132,8 @@ func (s Setting) Want() string {
 	if s.Values != nil {
 		return strings.Join(s.Values, "|")
 	}
-	article := map[string]string{
-		"list": "names separated by commas", "number": "a number", "integer": "an integer",
-		"boolean": "true or false", "duration": "a duration such as 90s or 1h30m", "text": "text",
-	}[s.Type()]
-	return strings.TrimSpace(article + " " + s.wants.text)
+	kinds := map[string]string{"list": "names separated by commas", "number": "a number", "boolean": "true or false", "text": "text"}
+	return strings.TrimSpace(kinds[s.Type()] + " " + s.wants.text)
 }
 
 // kebab turns nodeLabels into node-labels.

@@ -10,200 +10,223 @@ import (
 // EnvPrefix starts every environment variable of ours.
 const EnvPrefix = "GRAPHCLOAK_"
 
+// The groups.
+const (
+	GroupConnection Group = "Connection"
+	GroupSource     Group = "Graph source"
+	GroupProjection Group = "Projection"
+	GroupQueries    Group = "Queries"
+	GroupDiffusion  Group = "Diffusion"
+	GroupSensors    Group = "Sensors"
+	GroupSignal     Group = "Signal"
+	GroupPrivacy    Group = "Privacy"
+	GroupScenario   Group = "Scenarios"
+	GroupBudget     Group = "Budget"
+	GroupEscrow     Group = "Escrow"
+	GroupRecovery   Group = "Recovery"
+	GroupCommunity  Group = "Communities"
+	GroupServer     Group = "Server"
+	GroupWrite      Group = "Mode"
+	GroupReport     Group = "Report"
+	GroupOutput     Group = "Output"
+	GroupExecution  Group = "Execution"
+	GroupSchedule   Group = "Schedule"
+	GroupTerminal   Group = "Terminal"
+)
+
+// section is a group with its settings.
+type section struct {
+	group Group
+	rows  []Setting
+}
+
+// sections is the table, in the order of help and reference. A new setting is a row here and a field of [Config].
+func sections() []section {
+	return []section{
+		{GroupConnection, []Setting{
+			row("neo4jUri", "URI", "address of the server", "a server that is not this machine's", Setting{
+				Default: "neo4j://localhost:7687", check: checkURI, Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
+			}),
+			row("neo4jUsername", "NAME", "user name", "every server",
+				Setting{Flag: "username", Short: "u", Env: []string{"NEO4J_USERNAME"}}),
+			row("neo4jPassword", "SECRET", "password, by its variable alone: other users could see a flag; else --password-file or "+
+				"the prompt", "a container", Setting{Env: []string{"NEO4J_PASSWORD"}, noFile: true}),
+			row("passwordFile", "FILE", "file whose first line is the password; - is standard input", "a service or a schedule"),
+			row("neo4jDatabase", "NAME", "database; the user's home database unless given", "a server of several databases",
+				Setting{Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"}}),
+		}},
+		{GroupSource, []Setting{
+			row("from", "neo4j|folder:DIR|example:NAME|generate:SPEC", "where the graph comes from; neo4j if a server address is "+
+				"given", "a graph in CSV files, or a first try"),
+		}},
+		{GroupProjection, []Setting{
+			row("nodeLabels", "LABEL,...", "nodes with any of these labels; all unless given", "one graph among others in a database"),
+			row("relationshipTypes", "TYPE,...", "relationships of any of these types; all unless given",
+				"the ties that spread what is hidden"),
+			row("nodeKey", "PROPERTY", "property that identifies a node for good; the store's own id unless given",
+				"plans and releases in files"),
+			row("relationshipWeightProperty", "PROPERTY", "relationship property with the weight; every weight is 1 unless given",
+				"ties of different strength"),
+			row("aggregation", "", "what becomes of the weights of parallel relationships; NONE refuses them",
+				"ties that are stored twice (SINGLE), or events whose number counts (COUNT)",
+				Setting{Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"}}),
+			row("isolated", "", "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, "+
+				"allow does not protect them", "graphs with loose ends",
+				Setting{Default: "refuse", Values: []string{"refuse", "drop", "allow"}}),
+		}},
+		{GroupQueries, []Setting{
+			row("nodeQuery", "CYPHER", "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS id), their "+
+				"elementId() or, with --node-key, that property", "a selection that labels cannot express"),
+			row("relationshipQuery", "CYPHER", "read-only Cypher, instead of types; its columns source and target name nodes as the "+
+				"node query does, weight and length hold numbers", "ties that are derived, or whose weights have gaps"),
+		}},
+		{GroupDiffusion, []Setting{
+			row("tau", "auto|NUMBER|FROM..TO", "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; "+
+				"sensors that measure have theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds "+
+				"for all of it", "a process that ran for a known time, or runs that are compared", Setting{Default: "auto"}),
+			row("laplacian", "", "which Laplacian L of the graph", "a process that slows down at hubs",
+				Setting{Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"}}),
+		}},
+		{GroupSensors, []Setting{
+			row("sensorProperty", "PROPERTY", "nodes whose property is true or not 0 carry sensors; all unless given",
+				"sensors at some nodes alone"),
+		}},
+		{GroupSignal, []Setting{
+			row("sourceProperty", "PROPERTY", "node property with the source strength in [0, 1]; GraphCloak diffuses it",
+				"every run on known sources"),
+			row("measurementProperty", "PROPERTY", "node property with a sensor's reading, already diffused",
+				"every run on measurements"),
+		}},
+		{GroupPrivacy, []Setting{
+			row("epsilon", "NUMBER", "privacy loss ε of one release", "a better answer, or more privacy",
+				Setting{Default: "1", wants: bounds{min: 1e-6, max: 1e3, text: "> 0 (1e-06 to 1000)"}}),
+			row("delta", "NUMBER", "failure probability δ of the guarantee", "graphs of more people than 1/δ",
+				Setting{Default: "1e-05", wants: bounds{min: 1e-300, max: 1, openMax: true, text: "in (0, 1), at least 1e-300"}}),
+			row("alpha", "NUMBER", "how far a source may move and stay hidden (earth mover's distance, in the metric)",
+				"a source that is to be hidden among more than its neighbours", Setting{Default: "1", wants: above(0)}),
+			row("metric", "hops|PROPERTY", "distance: hops, or the relationship property that holds a length", "pipes and roads",
+				Setting{Default: "hops", check: nonEmpty}),
+			row("allocation", "", "how noise is shared among the sensors at the same guarantee: so that communities are told apart "+
+				"best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph "+
+				"is declared; equally above 200,000 nodes, unless given", "a comparison with the paper, or a model in doubt",
+				Setting{Default: "optimal", Values: []string{"optimal", "uniform"}}),
+			row("guarantee", "", "what ε and δ hold for: all readings together, or each alone",
+				"sensors whose readings are never seen together", Setting{Default: "joint", Values: []string{"joint", "perSensor"}}),
+			row("clip", "LOW..HIGH", "public range of a reading, such as 0..1; what the diffusion can reach unless given",
+				"sensors with a scale"),
+			row("weightError", "SHARE", "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds "+
+				"for all", "weights that are estimates"),
+		}},
+		{GroupScenario, []Setting{
+			row("scenario", "FILE", "sensors measure, and the process may have run on each of the graphs in this CSV file "+
+				"(scenario,source,target,weight; weight 0: absent): the guarantee holds for each, not between them",
+				"valves and switches", Setting{notEmpty: true}),
+		}},
+		{GroupBudget, []Setting{
+			row("spendAtChance", "", "spend although simulation does not tell the answer from chance, which is refused otherwise",
+				"releases that others analyse"),
+		}},
+		{GroupEscrow, []Setting{
+			row("keyFile", "FILE", "file with the secret of the deployment, mode 0600", "every escrow", Setting{Flag: "key"}),
+			row("deployment", "NAME/NUMBER", "derive the noise from the master secret of this installation, by its number in the "+
+				"order of rotation, 1 unless given: its holder can remove it; unless given nobody can",
+				"a holder who must be able to reveal"),
+		}},
+		{GroupRecovery, []Setting{
+			row("priorProperty", "PROPERTY", "public node property with the prior weight of being the source; it shapes plan and "+
+				"report, so nothing private may be in it; flat unless given", "places that are likelier from the start"),
+			row("sources", "", "sources that the posterior supposes; auto: one, or two where the evidence for a second is "+
+				"clear; two on up to 6,000 nodes", "a number that is known", Setting{Default: "auto", Values: []string{"auto", "1", "2"}}),
+			row("falseAlarm", "NUMBER", "how often a source may be found where there is none, or a second where there is one; 1: a "+
+				"source is supposed", "a source that is known to be there, or an alarm that is expensive",
+				Setting{Default: "0.05", wants: bounds{min: 0, max: 1, openMin: true, text: "in (0, 1]"}}),
+			row("sensorFaultRate", "NUMBER", "prior probability of each sensor to be broken: no few of them then decide the answer; "+
+				"0.01 for a release of sensors that measure, else 0, unless given", "sensors that are tested, or old",
+				Setting{wants: bounds{min: 0, max: 1, openMax: true, text: "at least 0 and below 1"}}),
+		}},
+		{GroupCommunity, []Setting{
+			row("communityProperty", "PROPERTY", "node property with the community; detected unless given",
+				"districts, teams or zones that have names"),
+			row("gamma", "NUMBER", "resolution of the detection: larger gives smaller communities; 1 unless given",
+				"communities of another size", Setting{wants: above(0)}),
+		}},
+		{GroupServer, []Setting{
+			row("listen", "HOST:PORT", "address to listen on; others than this machine's own need a token and --tls-certificate",
+				"a server that others see", Setting{Default: "127.0.0.1:8473", check: checkListen}),
+			row("tokenFile", "FILE", "file of mode 0600 whose first line is the bearer token that clients give",
+				"a server that others see"),
+			row("tlsCertificate", "FILE|none", "certificate chain and private key of the server, PEM; the key may be in a file beside "+
+				"it that ends in .key; none: listen beyond this machine without TLS, as behind a proxy that has it",
+				"a server that others see"),
+			row("filedJobs", "KEY=NAME,...", "run the jobs that are filed in the store, which may name these labels, types and "+
+				"properties, such as nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
+				"jobs that colleagues file"),
+		}},
+		{GroupWrite, []Setting{
+			row("mode", "", "stream: a row a node; stats: the summary; write: into the store; estimate: cost, nothing run",
+				"what becomes of the answer", Setting{Default: "stream", Values: []string{"stream", "stats", "write", "estimate"}}),
+			row("propertyPrefix", "NAME", "start of the names of written properties", "two runs on one graph",
+				Setting{Default: "gc", check: checkPrefix}),
+			row("dryRun", "", "print what would be written and spent, and stop", "a first look", Setting{noFile: true}),
+		}},
+		{GroupReport, []Setting{
+			row("report", "FILE", "write the report with its map as one HTML page into this file; {runId} in its name becomes the id "+
+				"of the run", "readers who open a page"),
+			row("nodeCaption", "PROPERTY", "public node property that a reader knows a node by, shown beside its id",
+				"ids that say nothing"),
+		}},
+		{GroupOutput, []Setting{
+			row("format", "", "form of the result; table on a terminal, json elsewhere", "spreadsheets and notebooks",
+				Setting{Values: []string{"table", "json", "ndjson", "csv", "parquet"}}),
+			row("output", "FILE", "write the result to this file; - is standard output", "a result that is kept",
+				Setting{Short: "o", noFile: true}),
+			row("force", "", "replace files and properties that are in the way", "the second time", Setting{noFile: true}),
+		}},
+		{GroupExecution, []Setting{
+			row("sudo", "", "run although the memory estimate says no; never bypasses the privacy budget",
+				"an estimate that is too careful"),
+			row("strict", "", "exit with 12 after warnings and with 10 if BPDN is infeasible; a run that warns before it spends ends "+
+				"with 6, one from a scope without a cap with 9, and spends nothing", "runs that nobody watches"),
+		}},
+		{GroupSchedule, []Setting{
+			row("metricsFile", "FILE", "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics",
+				"cron and systemd"),
+			row("oncePer", "SPAN", "do nothing where a run of the same property was finished within this time, by the store's clock",
+				"a schedule that tries again", Setting{notEmpty: true}),
+		}},
+		{GroupTerminal, []Setting{
+			row("quiet", "", "show no progress and no warnings", "cron", Setting{Short: "q"}),
+			row("verbose", "", "show all numbers and the guarantee in words; off a terminal, the whole log", "an auditor, or a fault",
+				Setting{Short: "v"}),
+		}},
+	}
+}
+
+// Groups lists all groups in order.
+func Groups() (all []Group) {
+	for _, s := range sections() {
+		all = append(all, s.group)
+	}
+	return all
+}
+
 // Settings returns the table of all settings.
 func Settings() []Setting { return slices.Clone(table()) }
 
 // table is built once: flags, files and help are read by it.
-var table = sync.OnceValue(func() []Setting {
-	var all []Setting
-	for _, rows := range [][]Setting{
-		connection(), source(), projection(), diffusion(), sensors(), signal(), privacy(), escrow(),
-		recovery(), community(), server(), write(), reports(), output(), execution(), schedule(), terminal(),
-	} {
-		all = append(all, rows...)
-	}
-	order := Groups()
-	slices.SortStableFunc(all, func(a, b Setting) int {
-		return slices.Index(order, a.Group) - slices.Index(order, b.Group)
-	})
-	for i := range all {
-		s := &all[i]
-		if s.Flag == "" {
-			s.Flag = kebab(s.Key)
+var table = sync.OnceValue(func() (all []Setting) {
+	for _, part := range sections() {
+		for _, s := range part.rows {
+			s.Group = part.group
+			if s.Flag == "" && !s.Secret() {
+				s.Flag = kebab(s.Key)
+			}
+			if s.Type() == "boolean" {
+				s.Default = "false"
+			}
+			s.Env = append([]string{EnvPrefix + upperSnake(s.Key)}, s.Env...)
+			all = append(all, s)
 		}
-		s.Env = append([]string{EnvPrefix + upperSnake(s.Key)}, s.Env...)
 	}
 	return all
 })
-
-func connection() []Setting {
-	const g = GroupConnection
-	return []Setting{
-		{
-			Key: "neo4jUri", Group: g, Flag: "uri", Short: "a", Env: []string{"NEO4J_URI", "NEO4J_ADDRESS"},
-			Default: "neo4j://localhost:7687", Help: "address of the server", arg: "URI", check: checkURI,
-			field: func(c *Config) any { return &c.Connection.URI },
-		},
-		{
-			Key: "neo4jUsername", Group: g, Flag: "username", Short: "u", Env: []string{"NEO4J_USERNAME"},
-			Help: "user name", arg: "NAME",
-			field: func(c *Config) any { return &c.Connection.Username },
-		},
-		{
-			Key: "neo4jPassword", Group: g, Flag: "password", Short: "p", Env: []string{"NEO4J_PASSWORD"},
-			Help: "password; other users can see a flag: prefer NEO4J_PASSWORD, --password-file or the prompt", arg: "SECRET", noFile: true,
-			field: func(c *Config) any { return &c.Connection.Password },
-		},
-		{
-			Key: "passwordFile", Group: g, Help: "file whose first line is the password", arg: "FILE",
-			field: func(c *Config) any { return &c.Connection.PasswordFile },
-		},
-		{
-			Key: "passwordStdin", Group: g, Default: "false", Help: "read the password from standard input", noFile: true,
-			field: func(c *Config) any { return &c.Connection.PasswordStdin },
-		},
-		{
-			Key: "neo4jDatabase", Group: g, Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"},
-			Help: "database; the user's home database unless given", arg: "NAME",
-			field: func(c *Config) any { return &c.Connection.Database },
-		},
-		{
-			Key: "impersonate", Group: g, Help: "act as this user, if the server allows it", arg: "NAME",
-			field: func(c *Config) any { return &c.Connection.Impersonate },
-		},
-		{
-			Key: "connectionTimeout", Group: g, Default: "10s", Help: "time in which the server must answer a new connection",
-			arg:   "DURATION",
-			field: func(c *Config) any { return &c.Connection.Timeout },
-		},
-	}
-}
-
-func source() []Setting {
-	return []Setting{{
-		Key: "from", Group: GroupSource, arg: "neo4j|folder:DIR|example:NAME|generate:SPEC",
-		Help:  "where the graph comes from; neo4j if a server address is given",
-		field: func(c *Config) any { return &c.From },
-	}}
-}
-
-func projection() []Setting {
-	const g = GroupProjection
-	return []Setting{
-		{
-			Key: "nodeLabels", Group: g, Help: "nodes with any of these labels; all unless given", arg: "LABEL,...",
-			field: func(c *Config) any { return &c.Projection.NodeLabels },
-		},
-		{
-			Key: "relationshipTypes", Group: g, Help: "relationships of any of these types; all unless given", arg: "TYPE,...",
-			field: func(c *Config) any { return &c.Projection.RelationshipTypes },
-		},
-		{
-			Key: "nodeQuery", Group: GroupQueries, Help: "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS " +
-				"id), their elementId() or, with --node-key, that property", arg: "CYPHER",
-			field: func(c *Config) any { return &c.Projection.NodeQuery },
-		},
-		{
-			Key: "relationshipQuery", Group: GroupQueries, Help: "read-only Cypher, instead of types; its columns source and target " +
-				"name nodes as the node query does, weight and length hold numbers", arg: "CYPHER",
-			field: func(c *Config) any { return &c.Projection.RelationshipQuery },
-		},
-		{
-			Key: "allowLoadCsv", Group: GroupQueries,
-			Default: "false", Help: "let those queries use LOAD CSV, and procedures and functions of plugins: they can reach files " +
-				"and other servers",
-			field: func(c *Config) any { return &c.Projection.AllowLoadCSV },
-		},
-		{
-			Key: "nodeKey", Group: g, Help: "property that identifies a node for good; the store's own id unless given", arg: "PROPERTY",
-			field: func(c *Config) any { return &c.Projection.NodeKey },
-		},
-		{
-			Key: "relationshipWeightProperty", Group: g, arg: "PROPERTY",
-			Help:  "relationship property with the weight; every weight is 1 unless given",
-			field: func(c *Config) any { return &c.Projection.RelationshipWeightProperty },
-		},
-		{
-			Key: "defaultWeight", Group: g, Help: "weight where the property is missing; an error unless given", arg: "NUMBER",
-			wants: above(0, "> 0"),
-			field: func(c *Config) any { return &c.Projection.DefaultWeight },
-		},
-		{
-			Key: "aggregation", Group: g, Default: "SUM", Values: []string{"SUM", "MIN", "MAX", "SINGLE", "COUNT", "NONE"},
-			Help:  "what becomes of the weights of parallel relationships; NONE refuses them",
-			field: func(c *Config) any { return &c.Projection.Aggregation },
-		},
-		{
-			Key: "onBadWeight", Group: g, Default: "error", Values: []string{"error", "drop"},
-			Help:  "what to do with weights that are missing or not positive finite numbers",
-			field: func(c *Config) any { return &c.Projection.OnBadWeight },
-		},
-		{
-			Key: "isolated", Group: g, Default: "refuse", Values: []string{"refuse", "drop", "allow"},
-			Help: "what to do with nodes without a relationship, where no source can be hidden: drop leaves them out, allow does not " +
-				"protect them",
-			field: func(c *Config) any { return &c.Projection.Isolated },
-		},
-	}
-}
-
-func diffusion() []Setting {
-	const g = GroupDiffusion
-	return []Setting{
-		{
-			Key: "tau", Group: g, Default: "auto", arg: "auto|NUMBER|FROM..TO",
-			Help: "diffusion time τ of e^{-τL}; auto searches the one at which sources are found best; sensors that measure have " +
-				"theirs: 2 unless given, or anything in a range such as 1.5..2.5, and the guarantee holds for all of it",
-			field: func(c *Config) any { return &c.Diffusion.Tau },
-		},
-		{
-			Key: "aim", Group: g, Default: "community", Values: []string{"community", "location"},
-			Help:  "what --tau auto is judged by: naming the community, or the distance to the source",
-			field: func(c *Config) any { return &c.Diffusion.Aim },
-		},
-		{
-			Key: "laplacian", Group: g, Default: "combinatorial", Values: []string{"combinatorial", "normalized", "randomWalk"},
-			Help:  "which Laplacian L of the graph",
-			field: func(c *Config) any { return &c.Diffusion.Laplacian },
-		},
-		{
-			Key: "kernelMethod", Group: g, Default: "auto", Values: []string{"auto", "eigen", "chebyshev"},
-			Help:  "how e^{-τL} is applied; auto chooses by size",
-			field: func(c *Config) any { return &c.Diffusion.KernelMethod },
-		},
-	}
-}
-
-func sensors() []Setting {
-	const g = GroupSensors
-	return []Setting{
-		{
-			Key: "sensorLabel", Group: g, Help: "nodes with this label carry sensors; all unless given", arg: "LABEL",
-			field: func(c *Config) any { return &c.Sensors.Label },
-		},
-		{
-			Key: "sensorProperty", Group: g, Help: "nodes whose property is true or not 0 carry sensors", arg: "PROPERTY",
-			field: func(c *Config) any { return &c.Sensors.Property },
-		},
-	}
-}
-
-func signal() []Setting {
-	const g = GroupSignal
-	return []Setting{
-		{
-			Key: "sourceProperty", Group: g, Help: "node property with the source strength in [0, 1]; GraphCloak diffuses it",
-			arg:   "PROPERTY",
-			field: func(c *Config) any { return &c.Signal.SourceProperty },
-		},
-		{
-			Key: "measurementProperty", Group: g, Help: "node property with a sensor's reading, already diffused", arg: "PROPERTY",
-			field: func(c *Config) any { return &c.Signal.MeasurementProperty },
-		},
-		{
-			Key: "allowZeroSignal", Group: g, Default: "false",
-			Help:  "release sources that are zero or missing on every selected node, too",
-			field: func(c *Config) any { return &c.Signal.AllowZero },
-		},
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // mask stands wherever a secret would be printed.
@@ -75,31 +76,66 @@ func (f *From) parse(text string) error {
 	return nil
 }
 
-// ResidualBound is the rule for the radius of the residual, or the radius.
-type ResidualBound struct {
-	Rule   string  // auto | paper; "" if the radius is given
-	Radius float64 // ≥ 0
+// number writes a float so that it reads back.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// parseRange reads LOW..HIGH, finite and LOW < HIGH.
+func parseRange(text string) (low, high float64, ok bool) {
+	a, b, _ := strings.Cut(text, "..")
+	low, errLow := strconv.ParseFloat(a, 64)
+	high, errHigh := strconv.ParseFloat(b, 64)
+	return low, high, errLow == nil && errHigh == nil && -math.MaxFloat64 <= low && low < high && high <= math.MaxFloat64
 }
 
-func residualRules() []string { return []string{"auto", "paper"} }
+// Clip is the public range of a reading; the zero value is none.
+type Clip struct{ Low, High float64 }
 
-func (b ResidualBound) String() string {
-	if b.Rule != "" {
-		return b.Rule
+func (c Clip) String() string {
+	if c == (Clip{}) {
+		return ""
 	}
-	return strconv.FormatFloat(b.Radius, 'g', -1, 64)
+	return number(c.Low) + ".." + number(c.High)
 }
 
-func (b *ResidualBound) parse(text string) error {
-	if slices.Contains(residualRules(), text) {
-		*b = ResidualBound{Rule: text}
+func (c *Clip) parse(text string) error {
+	*c = Clip{}
+	if text == "" {
 		return nil
 	}
-	radius, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(radius > 0) || math.IsInf(radius, 1) {
-		return errors.New(strings.Join(residualRules(), "|") + " or a number > 0")
+	low, high, ok := parseRange(text)
+	if !ok {
+		return errors.New("LOW..HIGH with LOW < HIGH, such as 0..1 or -1..1")
 	}
-	*b = ResidualBound{Radius: radius}
+	*c = Clip{low, high}
+	return nil
+}
+
+// Deployment is the installation whose sensors share a master secret, and the number of
+// that secret in the order of rotation. The zero value is none.
+type Deployment struct {
+	Name   string
+	Number uint32
+}
+
+func (d Deployment) String() string {
+	if d.Name == "" {
+		return ""
+	}
+	return d.Name + "/" + strconv.FormatUint(uint64(d.Number), 10)
+}
+
+func (d *Deployment) parse(text string) error {
+	name, number, numbered := strings.Cut(text, "/")
+	n, err := uint64(1), error(nil)
+	if numbered {
+		n, err = strconv.ParseUint(number, 10, 32)
+	}
+	if err != nil || numbered && name == "" {
+		return errors.New("NAME or NAME/NUMBER such as hall/2, with a number from 0 to 4294967295")
+	}
+	if *d = (Deployment{name, uint32(n)}); name == "" {
+		*d = Deployment{}
+	}
 	return nil
 }
 
@@ -124,14 +160,13 @@ func (t Tau) Value() float64 {
 }
 
 func (t Tau) String() string {
-	short := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	switch {
 	case t == Tau{}:
 		return "auto"
 	case t.IsRange():
-		return short(t.From) + ".." + short(t.To)
+		return number(t.From) + ".." + number(t.To)
 	}
-	return short(t.From)
+	return number(t.From)
 }
 
 func (t *Tau) parse(text string) error {
@@ -139,40 +174,67 @@ func (t *Tau) parse(text string) error {
 	if text == "auto" {
 		return nil
 	}
-	low, high, ranges := strings.Cut(text, "..")
-	from, err := strconv.ParseFloat(low, 64)
-	to := from
-	if ranges && err == nil {
-		to, err = strconv.ParseFloat(high, 64)
+	from, to, ok := parseRange(text)
+	if !strings.Contains(text, "..") {
+		x, err := strconv.ParseFloat(text, 64)
+		from, to, ok = x, x, err == nil && x <= math.MaxFloat64
 	}
-	if err != nil || !(from > 0) || !(to <= math.MaxFloat64) || !(from < to || from == to && !ranges) {
+	if !ok || !(from > 0) {
 		return errors.New("auto, a number > 0, or where sensors measure FROM..TO with 0 < FROM < TO, such as 1.5..2.5")
 	}
 	*t = Tau{From: from, To: to}
 	return nil
 }
 
-// Sources is how many sources are supposed.
-type Sources struct {
-	Auto  bool // one, or two by evidence
-	Count int  // 1 or 2
+// Span is a length of time in whole seconds: days such as 30d, weeks such as 4w, or a
+// duration such as 36h.
+type Span time.Duration
+
+const (
+	day = 24 * time.Hour
+	// maxSpan is some hundred years.
+	maxSpan = 100 * 366 * day
+)
+
+var errSpan = errors.New("whole seconds up to 100 years, such as 30d, 4w or 36h")
+
+// ParseSpan reads a length of time, which is not 0.
+func ParseSpan(text string) (Span, error) {
+	unit := map[string]time.Duration{"d": day, "w": 7 * day}[text[max(0, len(text)-1):]]
+	if unit == 0 {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < time.Second || d%time.Second != 0 || d > maxSpan {
+			return 0, errSpan
+		}
+		return Span(d), nil
+	}
+	n, err := strconv.ParseInt(text[:len(text)-1], 10, 64)
+	if err != nil || n < 1 || n > int64(maxSpan/unit) {
+		return 0, errSpan
+	}
+	return Span(time.Duration(n) * unit), nil
 }
 
-func (n Sources) String() string {
-	if n.Auto {
-		return "auto"
+// String is in days where the span is a number of them, and "" for 0.
+func (s Span) String() string {
+	d := time.Duration(s)
+	switch {
+	case d == 0:
+		return ""
+	case d%day == 0:
+		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}
-	return strconv.Itoa(n.Count)
+	return d.String()
 }
 
-func (n *Sources) parse(text string) error {
-	switch text {
-	case "auto":
-		*n = Sources{Auto: true}
-	case "1", "2":
-		*n = Sources{Count: int(text[0] - '0')}
-	default:
-		return errors.New("auto, 1 or 2")
+func (s *Span) parse(text string) (err error) {
+	if text == "" {
+		*s = 0
+		return nil
 	}
-	return nil
+	*s, err = ParseSpan(text)
+	return err
 }
+
+// MarshalText makes JSON and YAML of it.
+func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

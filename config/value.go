@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -81,11 +80,14 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 	if !ok {
 		return nil, s.Want()
 	}
+	if blank, ok := raw.(string); ok && blank != "" && text == "" {
+		return nil, "text that is not blank"
+	}
+	if wrong := s.unfit(text); wrong != "" && !s.Secret() {
+		return clip(text), wrong
+	}
 	switch field := field.(type) {
 	case *string:
-		if blank, ok := raw.(string); ok && blank != "" && text == "" {
-			return nil, "text that is not blank"
-		}
 		return s.storeText(field, text)
 	case *bool:
 		value, err := strconv.ParseBool(text)
@@ -101,26 +103,7 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 		}
 		*field = new(float64)
 		return s.store(*field, text)
-	case *int:
-		if text == "" && s.Default == "" {
-			*field = 0
-			return nil, ""
-		}
-		value, err := strconv.Atoi(text)
-		*field = value
-		return value, s.wantIf(err != nil || !s.wants.contain(float64(value)))
-	case *int64:
-		value, err := strconv.ParseInt(text, 10, 64)
-		*field = value
-		return value, s.wantIf(err != nil)
-	case *time.Duration:
-		value, err := time.ParseDuration(text)
-		*field = value
-		return value.String(), s.wantIf(err != nil || value < 0 || !s.wants.contain(float64(value)))
-	case interface {
-		parse(string) error
-		fmt.Stringer
-	}:
+	case parser:
 		if err := field.parse(text); err != nil {
 			return text, err.Error()
 		}
@@ -151,6 +134,17 @@ func (s Setting) storeList(field *[]string, raw any) (shown any, want string) {
 	return items, ""
 }
 
+// checkFiledJob refuses what is no KEY=NAME of a setting that names something in the store.
+func checkFiledJob(text string) string {
+	key, name, _ := strings.Cut(text, "=")
+	for _, s := range table() {
+		if s.Key == key && s.names() && name != "" {
+			return ""
+		}
+	}
+	return "KEY=NAME such as nodeLabels=Person or sourceProperty=risk, where KEY is a setting that names labels, types or properties"
+}
+
 func (s Setting) wantIf(bad bool) string {
 	if bad {
 		return s.Want()
@@ -160,9 +154,6 @@ func (s Setting) wantIf(bad bool) string {
 
 func (s Setting) storeText(field *string, text string) (any, string) {
 	*field = text
-	if wrong := s.unfit(text); wrong != "" {
-		return clip(text), wrong
-	}
 	if s.Values != nil && text != "" {
 		at := slices.IndexFunc(s.Values, func(v string) bool { return strings.EqualFold(v, text) })
 		if at < 0 {
@@ -194,7 +185,7 @@ func scalar(raw any) (string, bool) {
 			return strconv.FormatFloat(raw, 'f', -1, 64), true
 		}
 		return strconv.FormatFloat(raw, 'g', -1, 64), true
-	case bool, int, int64, uint64, time.Duration:
+	case bool, int, int64, uint64:
 		return fmt.Sprint(raw), true
 	}
 	return "", false

@@ -11,6 +11,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// Entry is one line of a listing. Secrets are masked.
+type Entry struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Layer  Layer  `json:"layer"`
+	Origin string `json:"origin"`
+}
+
+// Entries lists every setting in the order of the table.
+func (c *Config) Entries() []Entry {
+	var list []Entry
+	for _, s := range table() {
+		o := c.origins[s.Key]
+		list = append(list, Entry{Key: s.Key, Value: c.raw[s.Key], Layer: o.Layer, Origin: o.String()})
+	}
+	return list
+}
+
 // Line is a setting as a file holds it.
 type Line struct {
 	Key   string

@@ -30,9 +30,6 @@ func (e *Edges) Add(u, v int, a, b graph.ID, weight, length any) error {
 func (e *Edges) Values(weight, length any) (w, l float64, wrong string) {
 	w, l = 1, 1
 	if property := e.Selection.RelationshipWeightProperty; property != "" {
-		if weight == nil && e.Selection.DefaultWeight != 0 {
-			weight = e.Selection.DefaultWeight
-		}
 		if w, wrong = Positive(weight); wrong != "" {
 			return 0, 0, property + " " + wrong
 		}
@@ -48,17 +45,10 @@ func (e *Edges) Values(weight, length any) (w, l float64, wrong string) {
 // Refuse notes that the relationship between a and b has a bad value.
 func (e *Edges) Refuse(a, b graph.ID, wrong string) { e.bad.Add("%q–%q: %s", a, b, wrong) }
 
-// Finish settles the relationships whose weight or length is bad: an [ErrInput]
-// that names the first, or, where the selection leaves them out, a notice with
-// their number.
-func (e *Edges) Finish(notice func(string)) error {
-	const what = "relationships have a bad weight or length"
-	if !e.Selection.DropBadWeight {
-		return e.bad.Err(what, "fix them, select fewer relationships with --relationship-types, or leave them out with "+
-			"--on-bad-weight drop")
-	}
-	if e.bad.Count() > 0 {
-		notice("left out " + e.bad.list(what))
-	}
-	return nil
+// Finish returns an [ErrInput] that counts the relationships whose weight or length is bad and names the first.
+func (e *Edges) Finish() error {
+	return e.bad.Err("relationships have a bad weight or length", badRelationships)
 }
+
+const badRelationships = "fix them in the store or the CSV file, select fewer by --relationship-types, or read them by " +
+	"--relationship-query, which can leave them out or put coalesce(r.weight, 1) in their place"

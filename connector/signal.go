@@ -97,7 +97,7 @@ func Sensors(keep []bool, sel graph.SensorSelection) ([]int, error) {
 		}
 	}
 	if len(sensors) == 0 && len(keep) > 0 {
-		return nil, fmt.Errorf("%w: no selected node carries a sensor (label %q, property %q)", ErrNotFound, sel.Label, sel.Property)
+		return nil, fmt.Errorf("%w: no selected node carries a sensor (property %q)", ErrNotFound, sel.Property)
 	}
 	return sensors, nil
 }

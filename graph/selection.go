@@ -19,13 +19,10 @@ type Selection struct {
 	// property that identifies a node; "": the store's own id
 	NodeKey                    string `json:"nodeKey,omitempty"`
 	RelationshipWeightProperty string `json:"relationshipWeightProperty,omitempty"` // "": every weight is 1
-	// weight where the property is missing; 0: missing is an error
-	DefaultWeight  float64 `json:"defaultWeight,omitempty"`
-	LengthProperty string  `json:"lengthProperty,omitempty"` // "": every length is 1, distance counts hops
+	LengthProperty             string `json:"lengthProperty,omitempty"`             // "": every length is 1, distance counts hops
 
-	Aggregation   Aggregation `json:"aggregation"`
-	DropBadWeight bool        `json:"dropBadWeight,omitempty"` // leave out relationships with a bad weight or length instead of refusing
-	Isolated      Isolated    `json:"isolated,omitempty"`      // nodes without a relationship
+	Aggregation Aggregation `json:"aggregation"`
+	Isolated    Isolated    `json:"isolated,omitempty"` // nodes without a relationship
 }
 
 // Isolated says what becomes of nodes without a relationship: heat stays where it is there,
@@ -39,6 +36,5 @@ const (
 
 // SensorSelection says which nodes carry sensors. The zero value takes all.
 type SensorSelection struct {
-	Label    string `json:"label,omitempty"`    // nodes with this label
 	Property string `json:"property,omitempty"` // nodes whose property is true or a number other than 0
 }

@@ -90,7 +90,8 @@ var command = sync.OnceValues(func() (string, error) {
 	}
 	removeCommand = func() error { return os.RemoveAll(dir) }
 	path := filepath.Join(dir, "graphcloak")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "../cmd/graphcloak").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.leasePace=3s -X main.pollPace=1s",
+		"-o", path, "../cmd/graphcloak").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build: %w\n%s", err, out)
 	}

@@ -224,10 +224,10 @@ func TestLostSpend(t *testing.T) {
 		b := newBroken(t)
 		b.commits(t)
 		t.Run(fault.String(), func(t *testing.T) {
-			t.Parallel() // each waits for its --timeout, which leaves a busy machine time to reach the spend
+			t.Parallel() // each waits until the run gives up
 			property := secret(t, b.label)
 			b.proxy.Arm(spend, fault, true)
-			r := b.begin(t, b.args(property, "--tau", "1", "--timeout", "45s")...)
+			r := b.begin(t, b.args(property, "--tau", "1")...)
 			p := r.problem(t)
 			if p.ExitCode != 13 || p.Code != "unfinished" || p.Retryable || p.ResourceID == "" {
 				t.Fatalf("%+v, want 13, unfinished\n%s", p, &r.stderr)

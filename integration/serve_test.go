@@ -59,7 +59,7 @@ func newFleet(t *testing.T, n int, filed string) *fleet {
 // another command where one is given.
 func (f *fleet) start(i int, by ...string) {
 	f.t.Helper()
-	words := append(by, f.path, "serve", "--listen", "127.0.0.1:0", "--lease", "3s", "--poll-interval", "1s", "--log-level", "info")
+	words := append(by, f.path, "serve", "--listen", "127.0.0.1:0", "--verbose")
 	s := &member{Cmd: exec.Command(words[0], words[1:]...)}
 	s.Env = append(append(os.Environ(), f.env...), "XDG_STATE_HOME="+filepath.Join(f.t.TempDir(), "state"))
 	s.Stderr = io.MultiWriter(&s.log, &f.log)

@@ -41,19 +41,15 @@ type Neo4j struct {
 	stop    func() error
 }
 
-// patience is how long a server on a busy machine may take to answer.
-const patience = time.Minute
-
 // Options are the connector's for this server.
 func (n Neo4j) Options() neo4j.Options {
-	return neo4j.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database, ConnectionTimeout: patience}
+	return neo4j.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database}
 }
 
 // Env is the environment that points a process at this server.
 func (n Neo4j) Env() []string {
 	return []string{
 		"NEO4J_URI=" + n.URI, "NEO4J_USERNAME=" + n.Username, "NEO4J_PASSWORD=" + n.Password, "NEO4J_DATABASE=" + n.Database,
-		"GRAPHCLOAK_CONNECTION_TIMEOUT=" + patience.String(),
 	}
 }
 

@@ -25,6 +25,31 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
+// TauChoice says how τ was chosen. The values are those of a rough simulation, good to
+// compare one τ with another; [Plan].Accuracy says what the plan itself is worth. No file
+// holds it: a plan file states τ as if it had been given.
+type TauChoice struct {
+	// ByDistance reports whether τ was judged by the distance of the posterior from the source, as where there is a single
+	// community, and not by how often the right community is named.
+	ByDistance bool
+	Points     []TauPoint // ascending; none where nothing could be compared
+	Chance     float64    // probability of the likeliest community without measurements
+	// Hopeless reports whether no τ names the right community clearly more often than Chance.
+	Hopeless bool
+	// CutShort reports whether τ were left out that would have taken too long.
+	CutShort bool
+	Note     string // what a reader should know of the choice; "": nothing
+}
+
+// TauPoint is a τ that was tried.
+type TauPoint struct {
+	Tau       float64
+	Accuracy  float64 // probability that the likeliest community is the right one
+	LogLoss   float64 // of the community, in nats
+	Distance  float64 // of the posterior from the source, in units of the metric
+	Allocated bool    // of allocated noise; beyond 10,000 nodes equal noise is tried only where there is none
+}
+
 // This file chooses τ where [Settings].Tau is 0 and GraphCloak diffuses. τ is public, like
 // the graph: it is searched over powers of two from 1/λ_max on, judged by simulation.
 
@@ -297,7 +322,7 @@ func (s *tauSearch) leaders() []*TauPoint {
 
 // doubt is the standard error of a value.
 func (s *tauSearch) doubt(p *TauPoint) float64 {
-	if s.byDistance() {
+	if s.single {
 		return s.sketches[p].DistanceError
 	}
 	return s.sketches[p].AccuracyError
@@ -308,18 +333,16 @@ func (s *tauSearch) value(p *TauPoint) float64 {
 	switch {
 	case p == nil:
 		return math.Inf(1)
-	case s.byDistance():
+	case s.single:
 		return p.Distance
 	}
 	return 1 - p.Accuracy
 }
 
-func (s *tauSearch) byDistance() bool { return s.opts.Aim == AimLocation || s.single }
-
 // enough is the value that is nearly as good as the best, where worst is that of the worst τ.
 func (s *tauSearch) enough(best, worst float64) float64 {
 	slack := nearlyRight
-	if s.byDistance() {
+	if s.single {
 		slack = nearlyThere * best
 	}
 	return best + min(slack, nearlyAll*(worst-best))
@@ -512,7 +535,7 @@ func (s *tauSearch) decide() (float64, error) {
 			return 1
 		})
 		slices.Sort(order[:near])
-		if s.hopeless = !s.byDistance() && 1-best < s.chance+nothing*(1-s.chance); s.hopeless {
+		if s.hopeless = !s.single && 1-best < s.chance+nothing*(1-s.chance); s.hopeless {
 			notes[0] = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
 		if s.cut {
@@ -551,9 +574,8 @@ func (s *tauSearch) surelyFeasible(p *TauPoint) bool {
 }
 
 func (s *tauSearch) choice() *TauChoice {
-	c := &TauChoice{Points: []TauPoint{}, Chance: s.chance, Hopeless: s.hopeless, CutShort: s.cut, Note: s.note}
-	if s.byDistance() {
-		c.Aim = AimLocation
+	c := &TauChoice{
+		ByDistance: s.single, Points: []TauPoint{}, Chance: s.chance, Hopeless: s.hopeless, CutShort: s.cut, Note: s.note,
 	}
 	for _, k := range s.ranked() {
 		c.Points = append(c.Points, *s.tried[k])

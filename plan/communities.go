@@ -25,8 +25,8 @@ type PlannedCommunities struct {
 
 // Detection is how communities were found.
 type Detection struct {
-	Method     string  `json:"method"`            // "leiden", "louvain" or "other"
-	Quality    string  `json:"quality,omitempty"` // what is maximised: "modularity" or "cpm"
+	Method     string  `json:"method"`            // "leiden" or "other"
+	Quality    string  `json:"quality,omitempty"` // what is maximised: "modularity"
 	Gamma      float64 `json:"gamma,omitempty"`   // 0: the method's own
 	Theta      float64 `json:"theta,omitempty"`   // 0: the method's own
 	MaxLevels  int     `json:"maxLevels,omitempty"`
@@ -34,21 +34,16 @@ type Detection struct {
 }
 
 const (
-	methodLeiden  = "leiden"
-	methodLouvain = "louvain"
-	methodOther   = "other"
+	methodLeiden = "leiden"
+	methodOther  = "other"
+	modularity   = "modularity"
 )
 
 func detectionOf(d community.Detector) *Detection {
-	quality := map[community.Objective]string{community.ByModularity: "modularity", community.CPM: "cpm"}
-	switch d := d.(type) {
-	case community.Leiden:
+	if d, ok := d.(community.Leiden); ok {
 		return &Detection{
-			Method: methodLeiden, Quality: quality[d.Objective], Gamma: d.Gamma, Theta: d.Theta, MaxLevels: d.MaxLevels,
-			RandomSeed: d.Seed,
+			Method: methodLeiden, Quality: modularity, Gamma: d.Gamma, Theta: d.Theta, MaxLevels: d.MaxLevels, RandomSeed: d.Seed,
 		}
-	case community.Louvain:
-		return &Detection{Method: methodLouvain, Quality: quality[d.Objective], Gamma: d.Gamma, MaxLevels: d.MaxLevels, RandomSeed: d.Seed}
 	}
 	return &Detection{Method: methodOther}
 }
@@ -86,8 +81,7 @@ func (d *Detection) check() error {
 	switch {
 	case d == nil:
 		return nil
-	case !slices.Contains([]string{methodLeiden, methodLouvain, methodOther}, d.Method) ||
-		!slices.Contains([]string{"", "modularity", "cpm"}, d.Quality):
+	case d.Method != methodLeiden && d.Method != methodOther || d.Quality != "" && d.Quality != modularity:
 		return fmt.Errorf("%w: communities: there is no such detection", strictjson.ErrInvalid)
 	case d.Gamma < 0 || d.Theta < 0 || d.MaxLevels < 0:
 		return fmt.Errorf("%w: communities: a setting of the detection is negative", strictjson.ErrInvalid)

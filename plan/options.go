@@ -18,9 +18,6 @@ type Options struct {
 	Guarantee   privacy.Guarantee
 	Randomness  privacy.Randomness
 
-	// Aim is what τ is judged by where [Settings].Tau is 0.
-	Aim Aim
-
 	// Measured says that sensors measure y themselves. Otherwise the error of the
 	// computed e^{-τL}f is charged.
 	Measured bool

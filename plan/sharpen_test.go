@@ -10,10 +10,19 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
+
+// oneCommunity makes a search judge τ by the distance from the source.
+type oneCommunity struct{}
+
+func (oneCommunity) Detect(_ context.Context, g *graph.Graph) (community.Partition, error) {
+	return community.FromLabels(g, make([]int, g.Order()))
+}
 
 // searched is a search for τ on the water network that has tried what it tries. From the first
 // call of arm on, the next distance that a simulation asks for calls interrupt, once.
@@ -32,11 +41,11 @@ func searched(ctx context.Context, t *testing.T, interrupt func(*tauSearch)) (s 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close(context.Background()) })
-	m, err := Load(t.Context(), store, Settings{}, LoadOptions{})
+	m, err := Load(t.Context(), store, Settings{Public: Public{Communities: community.Options{Detector: oneCommunity{}}}}, LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1, Aim: AimLocation}
+	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
 	if s, err = m.newTauSearch(ctx, opts); err != nil {
 		t.Fatal(err)
 	}

@@ -22,9 +22,6 @@ type Signal struct {
 	Values []float64 `json:"-"`
 	// Sent are the values of sensors that add the noise themselves.
 	Sent []privacy.SensorValue `json:"-"`
-	// AllowZero permits sources that are 0 everywhere. Otherwise they are refused with
-	// [ErrZeroSignal]: mostly the property is on nodes that were not selected.
-	AllowZero bool `json:"-"`
 }
 
 // Property is the private property that is released, "" where sensors add the noise.

@@ -3,9 +3,7 @@
 package recovery
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -50,20 +48,6 @@ func (k RuleKind) String() string {
 type Rule struct {
 	Kind  RuleKind
 	Value float64 // Number only: the radius in units of the whitened y
-}
-
-// ParseRule reads auto, paper or a number > 0.
-func ParseRule(s string) (Rule, error) {
-	for _, k := range []RuleKind{Auto, Paper} {
-		if s == k.String() {
-			return Rule{Kind: k}, nil
-		}
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 1) {
-		return Rule{}, fmt.Errorf("%w: residual bound is %q, want auto, paper or a number > 0", ErrInvalid, s)
-	}
-	return Rule{Kind: Number, Value: v}, nil
 }
 
 // PaperRadius returns σ√m. With ν ~ N(0, σ²I_m), P(‖ν‖₂ ≤ σ√m) = P(χ²_m ≤ m),

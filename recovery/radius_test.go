@@ -35,21 +35,6 @@ func TestRadii(t *testing.T) {
 	}
 }
 
-func TestParseRule(t *testing.T) {
-	for s, want := range map[string]recovery.Rule{
-		"auto": {}, "paper": {Kind: recovery.Paper}, "2.5": {Kind: recovery.Number, Value: 2.5},
-	} {
-		if got, err := recovery.ParseRule(s); err != nil || got != want {
-			t.Errorf("ParseRule(%q) = %v, %v, want %v", s, got, err, want)
-		}
-	}
-	for _, s := range []string{"", "number", "projected", "normal", "chi2", "0", "-1", "NaN", "Inf", "Paper"} {
-		if _, err := recovery.ParseRule(s); !errors.Is(err, recovery.ErrInvalid) {
-			t.Errorf("ParseRule(%q): %v, want invalid", s, err)
-		}
-	}
-}
-
 // The visible directions span the left singular vectors above twice the noise, repeated
 // singular values included.
 func TestVisibleDirections(t *testing.T) {

@@ -50,9 +50,7 @@ type Report struct {
 	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
 	SuspectSensors    []Suspect `json:"suspectSensors,omitempty"`
 	FaultySensorCount int       `json:"faultySensorCount,omitempty"`
-	// Breakdown brackets how many lying sensors the answer withstands; nil: unknown.
-	Breakdown *BreakdownPoint `json:"breakdown,omitempty"`
-	Ceiling   float64         `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	Ceiling           float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`
@@ -116,13 +114,6 @@ type Posterior struct {
 	// bounded: 0 up to 10,000 nodes, for there they are exact.
 	LogOddsError     float64 `json:"logOddsError,omitempty"`
 	ProbabilityError float64 `json:"probabilityError,omitempty"`
-}
-
-// BreakdownPoint brackets how many of the sensors, had they published something else, would have made
-// another community the likeliest.
-type BreakdownPoint struct {
-	AtLeast int `json:"atLeast"` // fewer cannot, whatever they publish: a certificate
-	AtMost  int `json:"atMost"`  // as many can: an attack was seen to. One more than there are sensors: it failed
 }
 
 // Suspect is a sensor that may be faulty: broken or shifted, with the posterior probability that it is.

@@ -17,7 +17,6 @@ type Attempt struct {
 	ReleaseID string      `json:"releaseId"`
 	Token     string      `json:"attempt"`
 	Signal    plan.Signal `json:"signal"`
-	AllowZero bool        `json:"allowZero,omitempty"` // the signal's, which no file of a signal tells
 	Plan      *plan.Plan  `json:"plan"`
 	Release   *Release    `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
 }

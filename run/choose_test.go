@@ -3,6 +3,7 @@
 package run_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -32,10 +35,17 @@ func openJob() graphcloak.Job {
 
 // value is what a choice of τ is judged by.
 func value(c *plan.TauChoice, p plan.TauPoint) float64 {
-	if c.Aim == plan.AimLocation {
+	if c.ByDistance {
 		return p.Distance
 	}
 	return 1 - p.Accuracy
+}
+
+// together finds a single community.
+type together struct{}
+
+func (together) Detect(_ context.Context, g *graph.Graph) (community.Partition, error) {
+	return community.FromLabels(g, make([]int, g.Order()))
 }
 
 // On the water network τ = 2 is a bad choice, which world-wide defaults are prone to; the
@@ -45,9 +55,11 @@ func TestTauIsChosen(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, aim := range []plan.Aim{plan.AimCommunity, plan.AimLocation} {
+	for _, single := range []bool{false, true} {
 		job := openJob()
-		job.Plan.Aim = aim
+		if single {
+			job.Communities.Detector = together{}
+		}
 		var first *graphcloak.Plan
 		for _, workers := range []int{1, 3} {
 			runtime.GOMAXPROCS(workers)
@@ -56,7 +68,7 @@ func TestTauIsChosen(t *testing.T) {
 				first = p
 			}
 			if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) {
-				t.Errorf("%v: %d workers choose otherwise", aim, workers)
+				t.Errorf("one community: %v: %d workers choose otherwise", single, workers)
 			}
 		}
 		c := first.TauChoice
@@ -70,13 +82,13 @@ func TestTauIsChosen(t *testing.T) {
 				atTwo = value(c, p)
 			}
 		}
-		if c.Aim != aim || len(c.Points) < 6 || chosen > 1.01*least+.005 || !(chosen < .9*atTwo) {
-			t.Errorf("%v: chose τ = %v at %v of %+v", aim, first.Model.Tau, chosen, c)
+		if c.ByDistance != single || len(c.Points) < 6 || chosen > 1.01*least+.005 || !(chosen < .9*atTwo) {
+			t.Errorf("one community: %v: chose τ = %v at %v of %+v", single, first.Model.Tau, chosen, c)
 		}
 		given := job
 		given.Settings.Tau = first.Model.Tau
 		if p := planOf(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
-			t.Errorf("%v: τ = %v given makes another plan", aim, given.Settings.Tau)
+			t.Errorf("one community: %v: τ = %v given makes another plan", single, given.Settings.Tau)
 		}
 	}
 }

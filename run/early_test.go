@@ -17,13 +17,13 @@ import (
 // is chosen and a plan is made, and the message names neither a node nor a value.
 func TestBadSourcesBeforeTheSearch(t *testing.T) {
 	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,hot,cold\nann,1.5,0\nbob,0,0\ncyd,0,0\n")
+	testkit.Write(t, dir, "nodes.csv", "id,hot,cold\nann,1.5,\nbob,0,\ncyd,0,\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\nann,bob\nbob,cyd\n")
 	s, err := folder.New(t.Context(), dir, folder.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for property, want := range map[string]error{"hot": run.ErrBadSignal, "cold": run.ErrZeroSignal} {
+	for property, want := range map[string]error{"hot": run.ErrBadSignal, "cold": run.ErrMissingSignal} {
 		searched, planned := false, false
 		job := graphcloak.Job{
 			Signal:  graphcloak.Signal{SourceProperty: property},

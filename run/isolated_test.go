@@ -40,7 +40,6 @@ func TestIsolatedNodes(t *testing.T) {
 			t.Errorf("%s, allowed: %+v, %v", where, rep, err)
 		}
 		job.Selection.Isolated = graph.DropIsolated
-		job.Signal.AllowZero = true
 		rep, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 		if err != nil || !strings.Contains(strings.Join(rep.Notes, "\n"), "were left out") || rep.NodeCount != 3 || rep.SensorCount != 3 {
 			t.Errorf("%s, dropped: %+v, %v", where, rep, err)

@@ -29,7 +29,7 @@ func (m *Model) attemptFromStore(p *plan.Plan, job Job, y []float64) (*Attempt, 
 	s := job.Signal
 	s.Values = nil // neither attempt nor release holds a private value
 	a := &Attempt{
-		ReleaseID: job.RunID, Token: job.Attempt, Signal: s, AllowZero: job.Signal.AllowZero, Plan: p,
+		ReleaseID: job.RunID, Token: job.Attempt, Signal: s, Plan: p,
 	}
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }
@@ -191,7 +191,7 @@ func (m *Model) redraw(ctx context.Context, a *Attempt, job Job) (*Release, erro
 		return a.Release, err
 	}
 	signal := a.Signal
-	signal.AllowZero, signal.Values = a.AllowZero, job.Signal.Values
+	signal.Values = job.Signal.Values
 	y, err := m.readings(ctx, a.Plan, signal)
 	if err != nil {
 		return nil, err

@@ -222,9 +222,9 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	}
 }
 
-// TestZeroSignal: sources of no mass are refused before the spend, readings of zero
-// are not, for which readings are zero may be what is to be hidden.
-func TestZeroSignal(t *testing.T) {
+// TestMissingSignal: a property that no selected node has is refused before the spend; sources and readings
+// that are all zero are not, for that may be what is to be hidden.
+func TestMissingSignal(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
@@ -235,18 +235,14 @@ func TestZeroSignal(t *testing.T) {
 	defer s.Close(context.Background())
 	job := paperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
-	for property, refused := range map[string]bool{"none": true, "zero": true, "some": false} {
+	for property, refused := range map[string]bool{"none": true, "zero": false, "some": false} {
 		job.Signal = graphcloak.Signal{SourceProperty: property}
 		_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-		if refused != errors.Is(err, run.ErrZeroSignal) || !refused && err != nil {
-			t.Errorf("sources %s: %v, want ErrZeroSignal: %v", property, err, refused)
+		if refused != errors.Is(err, run.ErrMissingSignal) || !refused && err != nil {
+			t.Errorf("sources %s: %v, want ErrMissingSignal: %v", property, err, refused)
 		}
 		if scopes, err := s.Ledger().Scopes(t.Context()); refused && (err != nil || slices.Contains(scopes, run.Scope(job.Signal))) {
 			t.Errorf("sources %s: the ledger has %q (%v)", property, scopes, err)
-		}
-		job.Signal.AllowZero = true
-		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
-			t.Errorf("sources %s, allowed: %v", property, err)
 		}
 	}
 	job.Plan.Measured = true

@@ -21,8 +21,8 @@ var ErrBadSignal = errors.New("graphcloak: bad signal")
 // that the diffusion is computed by a method whose time depends on the sources.
 var ErrSignalKind = errors.New("graphcloak: the plan does not serve a source property")
 
-// ErrZeroSignal says that there is no source at all in the selection.
-var ErrZeroSignal = errors.New("graphcloak: nothing to hide")
+// ErrMissingSignal says that no selected node has the property of the sources.
+var ErrMissingSignal = errors.New("graphcloak: nothing to hide")
 
 // readings returns y at the sensors of the plan, and refuses bad input before
 // anything is spent.
@@ -72,12 +72,12 @@ func (m *Model) sources(ctx context.Context, s plan.Signal) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read sources: %w", err)
 	}
-	outside, mass := 0, false
+	outside, missing := 0, 0
 	for i, v := range f {
-		mass = mass || v > 0
 		switch {
 		case math.IsNaN(v):
 			f[i] = 0 // a node without the property is no source
+			missing++
 		case v < 0 || v > 1:
 			outside++
 		}
@@ -85,8 +85,8 @@ func (m *Model) sources(ctx context.Context, s plan.Signal) ([]float64, error) {
 	if outside > 0 {
 		return nil, badSignal(s.SourceProperty, "is outside [0, 1]", outside)
 	}
-	if !mass && !s.AllowZero { // no neighbour has mass either: total mass is public
-		return nil, fmt.Errorf("%w: %q is zero or missing on every selected node", ErrZeroSignal, s.SourceProperty)
+	if missing == len(f) { // no neighbour has a source either: total mass is public
+		return nil, fmt.Errorf("%w: no selected node has %q", ErrMissingSignal, s.SourceProperty)
 	}
 	return f, nil
 }
@@ -105,7 +105,7 @@ func (m *Model) measured(ctx context.Context, p *plan.Plan, s plan.Signal) ([]fl
 		}
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor label or property",
+		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor property",
 			badSignal(s.MeasurementProperty, "is missing", missing))
 	}
 	return out, nil

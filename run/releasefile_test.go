@@ -26,7 +26,7 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Quality: "cpm", Gamma: 1}}
+	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Quality: "modularity", Gamma: 1}}
 	alter := func(c plan.PlannedCommunities, change func(*plan.PlannedCommunities)) *plan.PlannedCommunities {
 		change(&c)
 		return &c

@@ -328,7 +328,8 @@ func (b *faultBench) trial(ctx context.Context, number int, f fault, k int, aime
 func (b *faultBench) score(t *simulate.Trial, p *posterior.Posterior, source int) {
 	rank := community.Rank(p.Probability, b.part)
 	t.Source, t.Confidence, t.Right = source, min(1, rank[0].Probability), rank[0].Community == b.part.Labels[source]
-	t.Covered, t.CredibleSetSize = slices.Contains(p.Credible, source), len(p.Credible)
+	credible := p.Credible()
+	t.Covered, t.CredibleSetSize = slices.Contains(credible, source), len(credible)
 }
 
 // Goals of the study: the largest loss of a broken sensor whose readings are far off, and of supposing faults

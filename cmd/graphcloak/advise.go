@@ -43,18 +43,7 @@ func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 		f.Rough = rough(m, p, part)
 	}
 	a.warnOf(advice.Warnings(f))
-	a.warnOfSensors(p)
 	return nil
-}
-
-// warnOfSensors warns of a limit on the sensors that report which a plan does not keep.
-func (a *app) warnOfSensors(p *graphcloak.Plan) {
-	if p == nil || p.Allocated != nil || p.UniformReason == "" {
-		return
-	}
-	if most := a.config.Privacy.MaxSensors; most > 0 && most < len(p.Sensors) {
-		a.warn("--max-sensors %d is not kept: %s; leave it out, or name the sensors by --sensor-property", most, p.UniformReason)
-	}
 }
 
 func (a *app) warnOf(list []advice.Warning) {

@@ -33,12 +33,22 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 		"run", "--from", "folder:pipes", "--source-property", "leak", "--metric", "length", "--community-property", "zone",
 		"--epsilon", "0.1", "--format", "json",
 	}
+	if exit, _, stderr := called(t, append(args, "--strict")...); exit != exitBudget {
+		t.Errorf("--strict without a cap: exit %d\n%s", exit, stderr)
+	}
+	if _, err := os.Stat(filepath.Join("pipes", ".graphcloak", "store.db")); err == nil {
+		t.Error("--strict: something was recorded")
+	}
+	if exit, _, stderr := called(t, "budget", "set", "--from", "folder:pipes", "--create", "--budget-scope", "property=leak",
+		"--epsilon", "9", "--delta", "0.1"); exit != exitOK {
+		t.Fatal(stderr)
+	}
 	exit, _, stderr := called(t, append(args, "--strict")...)
 	if exit != exitValidation || !strings.Contains(stderr, " warnings; nothing was spent") {
 		t.Errorf("--strict: exit %d\n%s", exit, stderr)
 	}
-	if _, err := os.Stat(filepath.Join("pipes", ".graphcloak", "store.db")); err == nil {
-		t.Error("--strict: something was recorded")
+	if _, said, _ := called(t, "budget", "show", "--from", "folder:pipes"); !strings.Contains(said, `"releases": 0`) {
+		t.Errorf("--strict: something was spent: %s", said)
 	}
 	exit, stdout, stderr := called(t, args...)
 	var rep struct{ Warnings []string }

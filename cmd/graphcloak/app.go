@@ -19,7 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/metrics"
-	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -32,7 +31,6 @@ type app struct {
 	width          int // columns that prose may take
 	screen         int // columns of the screen; 0: there is none
 	console        *term.Console
-	noColor        bool
 	helpAll        bool // help is to show every flag
 
 	config   *config.Config // resolved before RunE
@@ -51,7 +49,6 @@ type app struct {
 	args                []string
 	configPath, envPath string
 	defaults            map[*cobra.Command]map[string]string
-	cancel              context.CancelFunc
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
 	holding             sync.Mutex    // of held, paying and unpaid
@@ -60,6 +57,7 @@ type app struct {
 	resumes             bool          // it names a run that may have been paid for
 	paying              bool          // it has come to a payment
 	unpaid              bool          // it has ended, and comes to none
+	releaseID           string        // that a scheduler gave the run; "": none
 	scheduled           scheduled     // what is reported at the end
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
@@ -69,7 +67,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		args: args, defaults: make(map[*cobra.Command]map[string]string),
-		width: term.DefaultWidth, log: slog.New(slog.DiscardHandler), cancel: func() {}, ended: make(chan struct{}),
+		width: term.DefaultWidth, log: slog.New(slog.DiscardHandler), ended: make(chan struct{}),
 	}
 	a.end = sync.OnceFunc(func() { close(a.ended) })
 	a.tty.in, a.tty.out, a.tty.err = term.IsTerminal(stdin), term.IsTerminal(stdout), term.IsTerminal(stderr)
@@ -122,16 +120,6 @@ func (a *app) warn(format string, args ...any) {
 
 // coloured reports whether a stream takes colour.
 func (a *app) coloured(terminal bool) bool {
-	choice := a.early("color")
-	if a.noColor || slices.Contains(a.args, "--no-color") {
-		return false
-	}
-	if a.config != nil {
-		choice = a.config.Terminal.Color
-	}
-	if choice == "always" || choice == "never" {
-		return choice == "always"
-	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
 	}
@@ -204,7 +192,6 @@ func sharedWarning(path, shared string) string {
 type scheduled struct {
 	mu      sync.Mutex // the command may still be at it when its time is up
 	file    string
-	monitor *ping.Monitor
 	run     metrics.Run
 	account *metrics.Account
 	skipped bool // nothing was to be done
@@ -237,8 +224,8 @@ func (a *app) hasNotPaid() {
 	a.paying = false
 }
 
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// grace is how long a command may take to end in order after Ctrl-C or SIGTERM.
+// A dense eigendecomposition cannot be interrupted; whatever outlasts
 // the grace ends with the process, which stores and ledger survive like a crash.
 const grace = 700 * time.Millisecond
 

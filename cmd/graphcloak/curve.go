@@ -62,21 +62,21 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 	planned := m.Plan
 	if c.aimed() {
 		planned = func(ctx context.Context, opts graphcloak.PlanOptions) (*graphcloak.Plan, error) {
-			return study.PlanFor(ctx, m.Model, opts, job.Recover, c.target, a.sample(c.trials))
+			return study.PlanFor(ctx, m.Model, opts, job.Recover, c.target, study.Sample{Trials: c.trials})
 		}
 	}
 	p, err := planned(ctx, job.Plan)
 	if err != nil {
 		return nil, err
 	}
-	sample := a.sample(c.trials)
+	sample := study.Sample{Trials: c.trials}
 	if c.trials == study.DefaultTrials {
 		sample.Most = study.ChanceTrials
 	}
 	if err := study.Expect(ctx, m.Model, p, job.Recover, sample); err != nil || c.curve == "" {
 		return p, err
 	}
-	points, err := study.Curve(ctx, m.Model, p, job.Recover, epsilonGrid(), a.sample(c.trials))
+	points, err := study.Curve(ctx, m.Model, p, job.Recover, epsilonGrid(), study.Sample{Trials: c.trials})
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +85,6 @@ func (c *epsilonFlags) plan(ctx context.Context, a *app, m *graphcloak.Model, jo
 			keptBy(p), p.Epsilon)
 	}
 	return p, a.writeCurve(c.curve, p, points)
-}
-
-// sample is what accuracies are simulated from, keyed by --random-seed.
-func (a *app) sample(trials int) study.Sample {
-	return study.Sample{Trials: trials, Seed: uint64(a.config.Community.RandomSeed)}
 }
 
 // farTooNear is a mean distance that no length of a relationship comes near: as good as none.

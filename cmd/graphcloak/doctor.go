@@ -50,7 +50,7 @@ func newDoctorCommand(app *app) *cobra.Command {
 			return app.examine(cmd.Context(), names, fix)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"requireCap": jobDefaults["requireCap"]}, config.GroupConnection, config.GroupSource,
+	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource,
 		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)

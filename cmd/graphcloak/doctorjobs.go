@@ -77,7 +77,7 @@ func examineJob(j jobs.Job) neo4j.CheckResult {
 	if c.OK && j.Missed > 0 {
 		c = neo4j.CheckResult{
 			Name: c.Name, Detail: j.MissedText(), Err: errMissed,
-			Fix: "keep `graphcloak serve` running; let it run more at once with --parallel-jobs; missedRuns: once makes up for a time " +
+			Fix: "keep `graphcloak serve` running; start another instance where one is too slow; missedRuns: once makes up for a time " +
 				"that was missed",
 		}
 	}

@@ -25,7 +25,7 @@ import (
 // Readings are dropped by a public range that lies below all of them: each is clipped to its upper end, 0,
 // and what is released is the noise alone. From one stream of noise everything that is
 // published must then be the same for every secret. Within their range readings are added, and it is not.
-var dropped, added = []string{"--clip-low", "-1", "--clip-high", "0"}, []string{"--clip-low", "0", "--clip-high", "1"}
+var dropped, added = []string{"--clip", "-1..0"}, []string{"--clip", "0..1"}
 
 // sources are nodes.csv with signals that have nothing in everyWay but that they are possible.
 func sources() (list []string) {
@@ -177,7 +177,7 @@ func firstDifference(a, b string) string {
 // everyWay are the settings of all ways.
 var everyWay = []string{
 	"--from", "folder:g", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5",
-	"--log-level", "debug", "--log-format", "json", "--no-progress",
+	"--verbose",
 }
 
 // looks are commands that show what the store's database holds.
@@ -208,7 +208,7 @@ var withRoom = []string{
 func oneJob(t *testing.T, signal []string) {
 	t.Helper()
 	write(t, "night.yaml", "sensorProperty: meter\ntau: 0.5\njobs:\n  - {name: night, schedule: '@yearly', "+
-		"sourceProperty: signal, epsilon: 4, delta: 0.1, mode: write, clipLow: "+signal[3]+", clipHigh: "+signal[5]+"}\n", 0o600)
+		"sourceProperty: signal, epsilon: 4, delta: 0.1, mode: write, clip: "+signal[3]+"}\n", 0o600)
 }
 
 func runJob(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
@@ -217,7 +217,7 @@ func runJob(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		oneJob(t, signal)
 		at := []string{"--from", "folder:g", "--config", "night.yaml", "--format", "json"}
 		say(t, out, "", withRoom,
-			slices.Concat([]string{"job", "run", "night", "--log-level", "debug"}, at), slices.Concat([]string{"job", "show", "night"}, at))
+			slices.Concat([]string{"job", "run", "night", "--verbose"}, at), slices.Concat([]string{"job", "show", "night"}, at))
 		say(t, out, "", looks()...)
 	}
 }
@@ -235,7 +235,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		go func() {
 			args := []string{
 				"serve", "--from", "folder:g", "--config", "night.yaml", "--listen", "127.0.0.1:0", "--token-file", "token",
-				"--log-level", "debug",
+				"--verbose",
 			}
 			done <- execute(ctx, args, strings.NewReader(""), io.Discard, said)
 		}()
@@ -286,7 +286,7 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		fmt.Fprintln(out, "exit", <-done)
 		lines := strings.Split(said.String(), "\n") // of the run and of the pages, in any order
 		for k := range lines {
-			lines[k] = regexp.MustCompile(`^time=\S*|Millis=\d+`).ReplaceAllString(lines[k], "")
+			lines[k] = regexp.MustCompile(`"time":"[^"]*"|Millis":\d+`).ReplaceAllString(lines[k], "")
 		}
 		slices.Sort(lines)
 		fmt.Fprintln(out, strings.Join(slices.Compact(lines), "\n"))
@@ -318,7 +318,7 @@ func runSensors(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 		}
 		out.Write(sent.Bytes())
 		lines := regexp.MustCompile(`(?m)^exit 0\n`).ReplaceAllString(sent.String(), "")
-		at := slices.Concat(everyWay[:2], everyWay[len(everyWay)-5:])
+		at := slices.Concat(everyWay[:2], everyWay[len(everyWay)-1:])
 		say(t, out, lines, append([]string{
 			"release", "--plan", "plan.json", "--from-sensors", "-", "--mode", "write", "-o",
 			"release.json",
@@ -337,7 +337,7 @@ func runTwice(t *testing.T, dir string, signal []string) func(*bytes.Buffer) {
 		show(t, dir, out)
 		say(t, out, "", []string{
 			"run", "--resume", id, "--from", "folder:" + os.Getenv("GRAPH"), "--format", "json",
-			"--log-level", "debug",
+			"--verbose",
 		})
 		say(t, out, "", looks()...)
 	}

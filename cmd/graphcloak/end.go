@@ -36,8 +36,8 @@ func (a *app) finish(ctx context.Context, err error) int {
 }
 
 // withRun adds how to go on where a run was begun and not ended, and where another
-// run is in the way. A signal keeps its exit code. why is the error before a signal or
-// --timeout took its place.
+// run is in the way. A signal keeps its exit code. why is the error before a signal
+// took its place.
 func (a *app) withRun(err, why error) error {
 	begun, ours := errors.AsType[*graphcloak.UnfinishedError](why)
 	if e, ok := errors.AsType[*connector.UnfinishedError](why); ok && !ours {
@@ -74,20 +74,16 @@ func (a *app) sameStore() string {
 	return "the same --from or --uri"
 }
 
-// stopped is the error of a command that a signal or --timeout ended, with what is to be done
+// stopped is the error of a command that a signal ended, with what is to be done
 // next, and with whether anything was spent where the command is one that spends.
 func (a *app) stopped(ctx context.Context, err error) error {
-	var end *failure
-	switch cause := context.Cause(ctx); {
-	case ctx.Err() != nil && cause != nil:
-		end = fail(exitCode(cause), "%w", cause)
-		if !errors.Is(err, context.Canceled) {
-			end = fail(exitCode(cause), "%w (%w)", cause, err)
-		}
-	case errors.Is(err, context.DeadlineExceeded) && a.config != nil && a.config.Execution.Timeout > 0:
-		end = fail(exitTransient, "not finished after %s", a.config.Execution.Timeout).hint("give more time by --timeout")
-	default:
+	cause := context.Cause(ctx)
+	if cause == nil {
 		return err
+	}
+	end := fail(exitCode(cause), "%w", cause)
+	if !errors.Is(err, context.Canceled) {
+		end = fail(exitCode(cause), "%w (%w)", cause, err)
 	}
 	if _, begun := errors.AsType[*graphcloak.UnfinishedError](err); !begun && a.pays && a.endsUnpaid() {
 		end = fail(end.exit, "%w; %s", end.err, a.spentNothing()).hint("%s", end.suggestion)

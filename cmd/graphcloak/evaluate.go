@@ -26,7 +26,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"says, and recovers. It reports how often the right community is named, how often none stands out, whether\n" +
 			"confidence is calibrated, how often the 95 % credible set holds the source, and how far the posterior is from\n" +
 			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
-			"keyed by --random-seed: the same seed gives the same result. It reads no signal and spends nothing.\n\n" +
+			"with a fixed key: the same call gives the same result. It reads no signal and spends nothing.\n\n" +
 			"--scenario lets what happens differ from the model, while the posterior knows the model only:\n" + scenarioList() + "\n" +
 			"A CSV file of graphs, as plan --scenario takes, makes a table: the model, and the process on each of them.",
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
@@ -49,8 +49,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
-	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; --amplitude is "+
-		"what the posterior assumes")
+	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; the "+
+		"posterior assumes 1 or unknown at even odds")
 	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
 		"of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
 	completeScenarios(cmd)
@@ -100,7 +100,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	if err != nil {
 		return err
 	}
-	e.options.Recover, e.options.Seed = job.Recover, uint64(a.config.Community.RandomSeed)
+	e.options.Recover = job.Recover
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if p == nil {
 			if p, err = m.Plan(ctx, job.Plan); err != nil {

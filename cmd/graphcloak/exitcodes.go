@@ -61,7 +61,7 @@ func exitMeanings() []exitMeaning {
 			"fix what the message names; nothing was spent",
 		},
 		{
-			exitTransient, "transient", "server away or busy, --timeout, or another process is at the same run", "safe; helps",
+			exitTransient, "transient", "server away or busy, or another process is at the same run", "safe; helps",
 			"run it again later: retry with a growing pause",
 		},
 		{

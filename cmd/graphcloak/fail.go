@@ -186,7 +186,7 @@ func defaultSuggestion(err error, exit int) string {
 		return "`graphcloak config view --origins` shows where each value comes from"
 	}
 	if exit == exitTransient {
-		return "try again, or give more time by --timeout"
+		return "try again"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // TestUnreadableAttempt: a paid run whose file cannot be read is named and not paid for
-// again, but by --new; --undo gives it up.
+// again; --undo gives it up.
 func TestUnreadableAttempt(t *testing.T) {
 	spoil := func() string {
 		t.Helper()
@@ -32,7 +32,7 @@ func TestUnreadableAttempt(t *testing.T) {
 	}
 	graphFolder(t)
 	id := spoil()
-	_, _, err := again(t, false, "--mode", "stats")
+	_, _, err := again(t, "--mode", "stats")
 	if f, ok := errors.AsType[*failure](err); !ok || f.exit != exitConflict || f.resourceID != id {
 		t.Errorf("%v, want exit %d about %s", err, exitConflict, id)
 	}
@@ -46,26 +46,8 @@ func TestUnreadableAttempt(t *testing.T) {
 	if got := strings.Join(ledgerKinds(t), " "); got != "spent void" {
 		t.Errorf("the ledger holds %q", got)
 	}
-	spoil()
-	if _, notes, err := again(t, true); err != nil || !strings.Contains(notes, "given up") {
-		t.Errorf("--new: %v, %s", err, notes)
-	}
 	if left, err := stagedRuns(); err != nil || len(left) > 0 {
 		t.Errorf("still kept: %q, %v", left, err)
-	}
-}
-
-// TestAttemptKeepsAllowZero: a paid attempt of sources that are zero is redeemed.
-func TestAttemptKeepsAllowZero(t *testing.T) {
-	graphFolder(t)
-	if err := os.WriteFile(filepath.Join(os.Getenv("GRAPH"), "nodes.csv"), []byte("id,source\na,0\nb,0\nc,0\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	id := interrupted(t, unstaged, "--allow-zero-signal")
-	a, s, _ := prepared(t)
-	defer a.drop()
-	if err := a.resume(t.Context(), s, id); err != nil {
-		t.Error(err)
 	}
 }
 

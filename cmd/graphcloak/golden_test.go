@@ -36,17 +36,17 @@ func goldens() []golden {
 			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --bpdn --source-amplitude uniform",
 		}},
 		{"net3", shipped("net3"), map[string]string{
-			"plan":     "plan --epsilon 2 --delta 0.05 --tau 4 --trials 100 --amplitude uniform",
-			"recover":  "recover --sources 2 --amplitude uniform --release " + goldenPath("net3", "release"),
-			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --allocation uniform --amplitude uniform",
+			"plan":     "plan --epsilon 2 --delta 0.05 --tau 4 --trials 100",
+			"recover":  "recover --sources 2 --release " + goldenPath("net3", "release"),
+			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --allocation uniform",
 		}},
 		// Its sensitivity is screened by random vectors, and no two plans agree: a
 		// kept one is evaluated, and held against its certificate by a dry run.
 		{"minnesota", sparseMinnesota, map[string]string{
 			"release-dry-run": "release --source-property source --dry-run --plan " + goldenPath("minnesota", "plan"),
-			"recover": "recover --community-method louvain --sources 1 --amplitude uniform --release " +
+			"recover": "recover --sources 1 --release " +
 				goldenPath("minnesota", "release"),
-			"evaluate": "evaluate --trials 20 --amplitude uniform --plan " + goldenPath("minnesota", "plan"),
+			"evaluate": "evaluate --trials 20 --plan " + goldenPath("minnesota", "plan"),
 		}},
 	}
 }

@@ -68,6 +68,14 @@ func TestGoldenHelp(t *testing.T) {
 	}
 }
 
+// TestFlagsOfRun counts what `run --help-all` lists.
+func TestFlagsOfRun(t *testing.T) {
+	n := len(regexp.MustCompile(`(?m)^  (    |-., )--`).FindAllString(helpOf(t, []string{"run", "--help-all"}), -1))
+	if n < 40 || n > 55 {
+		t.Errorf("run has %d flags, at most 55 are wanted", n)
+	}
+}
+
 // helpOf is what a screen of 80 columns shows.
 func helpOf(t *testing.T, args []string) string {
 	t.Helper()

@@ -115,7 +115,7 @@ func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	}
 	for _, t := range topics {
 		for _, f := range t.Flags {
-			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil && f.Name != "help"
+			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil
 			if _, ok := briefOf(cmd, f); own || ok {
 				few = append(few, f)
 			}

@@ -179,7 +179,7 @@ func flagsOf(c advice.Choice) map[string][]string {
 	flags := map[string][]string{"node-labels": quoted(c.NodeLabels), "relationship-types": quoted(c.RelationshipTypes)}
 	for name, text := range map[string]string{
 		"source-property": c.Source, "measurement-property": c.Measurement, "node-key": c.NodeKey, "community-property": c.Community,
-		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-label": c.SensorLabel, "sensor-property": c.Sensor,
+		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-property": c.Sensor,
 		"node-caption": c.Caption,
 	} {
 		if text != "" {
@@ -275,7 +275,7 @@ func (a *app) settingsLines() (lines []config.Line) {
 		case slices.Contains(left, groups[e.Key]), layer != config.LayerFlag && layer != config.LayerFile:
 			continue
 		case groups[e.Key] == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword",
-			e.Key == "passwordStdin":
+			e.Key == "passwordFile" && e.Value == "-":
 			continue
 		}
 		lines = append(lines, config.Line{Key: e.Key, Value: e.Value})

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
@@ -98,7 +99,7 @@ func (a *app) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sigma, err := options.Calibration.Sigma(options.Budget, in.Sensitivity.Upper)
+	sigma, err := privacy.Analytic{}.Sigma(options.Budget, in.Sensitivity.Upper)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func TestNonInterference(t *testing.T) {
 	for what, pair := range interferences() {
 		signal := []string{"--source-property", "signal"}
 		if what != "sources" {
-			signal = []string{"--measurement-property", "signal", "--clip-low", "0", "--clip-high", "1"}
+			signal = []string{"--measurement-property", "signal", "--clip", "0..1"}
 		}
 		for _, shape := range [][]string{
 			{"--format", "json", "--mode", "stream", "--allocation", "uniform"},
@@ -128,11 +128,11 @@ func TestNonInterference(t *testing.T) {
 			}
 			args := slices.Concat([]string{
 				"run", "--from", "folder:g", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5",
-				"--log-level", "debug", "--log-format", "json", "--no-progress",
+				"--verbose",
 			}, signal, shape)
 			same(t, dir, what, pair, args)
 		}
-		verbose := []string{"--from", "folder:g", "--log-level", "debug", "--log-format", "json", "--no-progress", "--force"}
+		verbose := []string{"--from", "folder:g", "--verbose", "--force"}
 		planned := []string{
 			"plan", "--sensor-property", "meter", "--epsilon", "4", "--delta", "0.1", "--tau", "0.5", "--trials", "0",
 			"-o", "plan.json",
@@ -140,6 +140,6 @@ func TestNonInterference(t *testing.T) {
 		same(t, dir, what, pair,
 			slices.Concat(planned, signal, verbose),
 			slices.Concat([]string{"release", "--plan", "plan.json", "--mode", "write"}, signal[:2], verbose),
-			slices.Concat([]string{"recover", "--measurement-property", "gcPrivateHeat", "--tau", "0.5", "--mode", "stream"}, verbose[:7]))
+			slices.Concat([]string{"recover", "--measurement-property", "gcPrivateHeat", "--tau", "0.5", "--mode", "stream"}, verbose[:3]))
 	}
 }

@@ -116,12 +116,12 @@ func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 }
 
 // again runs the same command, or another, as a new process would.
-func again(t *testing.T, fresh bool, args ...string) (runID, notes string, err error) {
+func again(t *testing.T, args ...string) (runID, notes string, err error) {
 	t.Helper()
 	a, s, _ := prepared(t, args...)
 	stdout, stderr := new(strings.Builder), new(strings.Builder)
 	a.stdout, a.console.Writer = stdout, stderr
-	err = a.run(t.Context(), s, fresh)
+	err = a.run(t.Context(), s)
 	var rep struct{ RunID string }
 	if err == nil && json.Unmarshal([]byte(stdout.String()), &rep) != nil {
 		t.Fatalf("%s\n%s", stdout, stderr)
@@ -156,31 +156,25 @@ func graphFolder(t *testing.T) {
 
 // TestInterrupted: a run that died is settled by the next one of the same data: what
 // was not paid for is forgotten; what was is resumed by the same command, is in the
-// way of another one, and is given up by --new, which pays again.
+// way of another one.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		die   func(*graphcloak.Job)
-		fresh bool
-		args  []string
-		exit  int // of the next command
-		same  bool
-		note  string
-		want  string // in the ledger
+		name string
+		die  func(*graphcloak.Job)
+		args []string
+		exit int // of the next command
+		same bool
+		note string
+		want string // in the ledger
 	}{
 		{name: "unpaid", die: unpaid, note: "before anything was spent", want: "spent written"},
 		{name: "paid, the same", die: unstaged, same: true, note: "resumed at no further cost", want: "spent written"},
 		{name: "paid, another", die: unstaged, args: []string{"--tau", "3"}, exit: exitConflict, want: "spent"},
-		{name: "paid, --new", die: unstaged, fresh: true, note: "given up", want: "spent void spent written"},
-		{
-			name: "paid, another with --new", die: unstaged, fresh: true, args: []string{"--tau", "3"}, note: "given up",
-			want: "spent void spent written",
-		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			graphFolder(t)
 			first := interrupted(t, c.die)
-			second, notes, err := again(t, c.fresh, c.args...)
+			second, notes, err := again(t, c.args...)
 			if c.exit != 0 {
 				f, ok := errors.AsType[*failure](err)
 				if !ok || f.exit != c.exit || !strings.Contains(f.suggestion, "--resume "+first) || f.resourceID != first {

@@ -13,14 +13,11 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
-	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study/simulate"
 )
@@ -42,10 +39,6 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if err != nil {
 		return graphcloak.Settings{}, err
 	}
-	method, err := expm.ParseMethod(c.Diffusion.KernelMethod)
-	if err != nil {
-		return graphcloak.Settings{}, err
-	}
 	tau, err := tauOf(c, c.Signal.MeasurementProperty != "")
 	if err != nil {
 		return graphcloak.Settings{}, err
@@ -54,10 +47,6 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 		NodeLabels: wildcard(p.NodeLabels), RelationshipTypes: wildcard(p.RelationshipTypes),
 		NodeQuery: p.NodeQuery, RelationshipQuery: p.RelationshipQuery, NodeKey: p.NodeKey,
 		RelationshipWeightProperty: p.RelationshipWeightProperty, Aggregation: aggregation,
-		DropBadWeight: p.OnBadWeight == "drop",
-	}
-	if p.DefaultWeight != nil {
-		sel.DefaultWeight = *p.DefaultWeight
 	}
 	if p.Isolated != "refuse" {
 		sel.Isolated = graph.Isolated(p.Isolated)
@@ -65,8 +54,8 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Method: method}
-	set.Public.Sensors = graph.SensorSelection{Label: c.Sensors.Label, Property: c.Sensors.Property}
+	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind}
+	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }
 
@@ -108,40 +97,28 @@ const allocationWork = time.Minute
 
 func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 	p := c.Privacy
-	calibration, err := privacy.ParseCalibration(p.Calibration)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	guarantee, err := privacy.ParseGuarantee(p.Guarantee)
 	if err != nil {
 		return graphcloak.PlanOptions{}, err
 	}
-	randomness, err := privacy.ParseRandomness(p.Randomness)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
-	aim, err := plan.ParseAim(c.Diffusion.Aim)
-	if err != nil {
-		return graphcloak.PlanOptions{}, err
-	}
 	options := graphcloak.PlanOptions{
-		Aim: aim, Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
-		Calibration: calibration, Guarantee: guarantee, Randomness: randomness,
+		Budget: privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}, Alpha: p.Alpha,
+		Guarantee: guarantee,
 		Allocation: graphcloak.Allocation{
-			Uniform:    p.Allocation == "uniform",
-			Optimal:    p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
-			MaxSensors: p.MaxSensors, Time: allocationWork,
+			Uniform: p.Allocation == "uniform",
+			Optimal: p.Allocation == "optimal" && c.Origin("allocation").Layer != config.LayerDefault,
+			Time:    allocationWork,
 		},
 		Measured: c.Signal.MeasurementProperty != "",
 	}
 	if options.Uncertainty, err = uncertainty(c); err != nil {
 		return options, err
 	}
-	if p.ClipLow != nil || p.ClipHigh != nil {
-		if p.ClipLow == nil || p.ClipHigh == nil {
-			return options, fail(exitUsage, "one of --clip-low and --clip-high is missing").hint("give both: the public range of a reading")
-		}
-		options.Clip = &privacy.Interval{Lo: *p.ClipLow, Hi: *p.ClipHigh}
+	if c.Escrow.Deployment.Name != "" {
+		options.Randomness = privacy.EscrowRandomness
+	}
+	if p.Clip != (config.Clip{}) {
+		options.Clip = &privacy.Interval{Lo: p.Clip.Low, Hi: p.Clip.High}
 	}
 	return options, nil
 }
@@ -168,22 +145,13 @@ func uncertainty(c *config.Config) (u privacy.Uncertainty, err error) {
 func signalOf(c *config.Config) graphcloak.Signal {
 	s := c.Signal
 	return graphcloak.Signal{
-		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty, AllowZero: s.AllowZero && s.SourceProperty != "",
+		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty,
 	}
 }
 
-func recoverOptions(r config.Recovery) (analyst.Options, error) {
-	options := analyst.Options{Sources: r.Sources.Count, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
-	if r.Sources.Auto {
-		options.Sources = analyst.OneOrTwo
-	}
-	rule, err := recovery.ParseRule(r.ResidualBound.String())
-	if err != nil {
-		return options, err
-	}
-	options.Rule = rule
-	options.Amplitude = map[string]posterior.Amplitude{"uniform": posterior.UniformAmplitude, "one": posterior.UnitAmplitude}[r.Amplitude]
-	return options, nil
+func recoverOptions(r config.Recovery) analyst.Options {
+	sources := map[string]int{"auto": analyst.OneOrTwo, "1": 1, "2": 2}[r.Sources]
+	return analyst.Options{Sources: sources, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
 }
 
 // mostLevels bounds the levels of a hierarchy of communities, and refinement is the
@@ -194,17 +162,11 @@ const (
 )
 
 func detector(c config.Community) community.Detector {
-	objective, gamma := community.ByModularity, 0.0
-	if c.Quality == "cpm" {
-		objective = community.CPM
-	}
+	leiden := community.Leiden{Theta: refinement, MaxLevels: mostLevels}
 	if c.Gamma != nil {
-		gamma = *c.Gamma
+		leiden.Gamma = *c.Gamma
 	}
-	if c.Method == "louvain" {
-		return community.Louvain{Objective: objective, Gamma: gamma, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
-	}
-	return community.Leiden{Objective: objective, Gamma: gamma, Theta: refinement, MaxLevels: mostLevels, Seed: uint64(c.RandomSeed)}
+	return leiden
 }
 
 // job puts a whole run together.
@@ -218,10 +180,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	if err != nil {
 		return graphcloak.Job{}, err
 	}
-	options, err := recoverOptions(c.Recovery)
-	if err != nil {
-		return graphcloak.Job{}, err
-	}
+	options := recoverOptions(c.Recovery)
 	options.TauFrom, options.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
 	if path := c.Privacy.Scenario; path != "" {
 		if settings.Alternatives, err = readAlternatives(path); err != nil {
@@ -230,7 +189,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	}
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
-		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Privacy.RequireCap, Recover: options,
+		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Execution.Strict, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
 		Version: readBuild().Version, Configuration: configuration(c),
 	}
@@ -322,9 +281,6 @@ func checkFiled(job, server *config.Config) error {
 		if !slices.Contains(server.Server.FiledJobs, name) {
 			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
 		}
-	}
-	if !job.Privacy.RequireCap && server.Privacy.RequireCap {
-		return fail(exitValidation, "requireCap is the server's to say: a job in the store cannot lift it")
 	}
 	return nil
 }

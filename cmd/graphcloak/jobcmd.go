@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,16 @@ var jobGroups = append([]config.Group{
 	config.GroupServer,
 }, ownGroups...)
 
+// leasePace and pollPace are the lease of a claim and the pause between two looks at the jobs, where the linker sets
+// them: tests that kill servers do not wait for those of package jobs.
+var leasePace, pollPace string
+
+// pace is 0, the engine's own, where nothing is set.
+func pace(text string) time.Duration {
+	d, _ := time.ParseDuration(text)
+	return d
+}
+
 // instance names this process for people.
 func instance() string {
 	host, err := os.Hostname()
@@ -47,10 +58,9 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c := a.config.Server
 	return s, jobs.New(jobs.Options{
 		Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
-		Lease: c.Lease, Poll: c.PollInterval, Drain: drain, Parallel: c.ParallelJobs, Log: a.log,
+		Lease: pace(leasePace), Poll: pace(pollPace), Drain: drain, Log: a.log,
 		Cautions: jobRunner{a, s}.cautions, Began: a.pingStart, Ended: a.pingEnd,
 	}), nil
 }

@@ -115,7 +115,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
 	limit := account.Cap
 	switch {
-	case limit == nil && p.RequireCap:
+	case limit == nil:
 		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s",
 			term.Visible(limitFirst(account.Scope))))
 	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
@@ -144,6 +144,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 	if job.Signal.IsZero() {
 		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
 	}
+	job.RequireCap = true
 	if err := needDrawnID(job.Plan.Randomness, "the time of a job names"); err != nil {
 		return job, err
 	}
@@ -240,10 +241,7 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if own, err := r.of(w.Definition); err == nil {
 		a = own // its queries are those that may be run: what was kept lay where others write
 	}
-	job, err := a.keptJob(kept, c, w.ReleaseID)
-	if err != nil {
-		return nil, c.Mode, err
-	}
+	job := a.keptJob(kept, c, w.ReleaseID)
 	if err := a.checkSaved(job.Settings); err != nil {
 		return nil, c.Mode, err
 	}

@@ -29,7 +29,7 @@ func newTickWorld(t *testing.T) tickWorld {
 	t.Helper()
 	graph, _ := hall(t, "{}")
 	a := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
-	c, err := config.Load(config.Layers{Defaults: map[string]string{"mode": "write", "requireCap": "true", "from": "folder:" + graph}})
+	c, err := config.Load(config.Layers{Defaults: map[string]string{"mode": "write", "from": "folder:" + graph}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,8 +287,8 @@ func TestJobsChooseNoScope(t *testing.T) {
 // that ran it listens, and names no file of it.
 func TestReportsOfAServer(t *testing.T) {
 	c, err := config.Load(config.Layers{DotEnv: map[string]string{
-		"GRAPHCLOAK_LISTEN": "127.0.0.1:9", "GRAPHCLOAK_TOKEN_FILE": "/secret/token", "GRAPHCLOAK_TLS_KEY": "/secret/key",
-		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_LEASE": "9s", "GRAPHCLOAK_EPSILON": "0.25",
+		"GRAPHCLOAK_LISTEN": "127.0.0.1:9", "GRAPHCLOAK_TOKEN_FILE": "/secret/token",
+		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_EPSILON": "0.25",
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,8 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 		Use:   "create FILE",
 		Short: "Draw a master secret",
 		Long: "create writes 32 random bytes to a new file of mode 0600. The file removes the noise of every escrow release of its\n" +
-			"epoch. To rotate, create another and use the next --epoch. Once every copy of a file is deleted, the releases of its\n" +
+			"epoch. To rotate, create another and use the next number of\n" +
+			"--deployment. Once every copy of a file is deleted, the releases of its\n" +
 			"epoch are private for everyone.",
 		Example: "  graphcloak key create epoch-1.key",
 		Args:    cobra.ExactArgs(1),
@@ -83,7 +84,7 @@ func deriveKeys(master, dir string, paths []string) ([]string, error) {
 			return nil, asRefusal(fmt.Errorf("%s: %w", path, err))
 		}
 		if p.Randomness != privacy.EscrowRandomness {
-			return nil, fail(exitValidation, "%s asks for system randomness", path).hint("plan with --randomness escrow --deployment NAME")
+			return nil, fail(exitValidation, "%s asks for system randomness", path).hint("plan with --deployment NAME")
 		}
 		escrow, err := privacy.NewEscrow(secret, p.Deployment, p.Epoch)
 		if err != nil {
@@ -116,7 +117,7 @@ func needDrawnID(r privacy.Randomness, who string) error {
 	}
 	return fail(exitValidation, "%s the release, and under escrow randomness an id that another store may use too shows which "+
 		"readings are equal", who).
-		hint("take --randomness system, or let `graphcloak run` and `graphcloak release` draw an id")
+		hint("leave --deployment out, or let `graphcloak run` and `graphcloak release` draw an id")
 }
 
 // noise opens the source of noise that a plan asks for; nil is the system's.
@@ -125,25 +126,21 @@ func (a *app) noise(r privacy.Randomness) (privacy.Noise, error) {
 	if r != privacy.EscrowRandomness {
 		if a.config.Origin("keyFile").Layer == config.LayerFlag {
 			return nil, fail(exitUsage, "noise comes from the system: there is nothing that a key could do").
-				hint("leave --key out, or plan with --randomness escrow")
+				hint("leave --key out, or give --deployment NAME too")
 		}
 		return nil, nil
 	}
-	const keyHint, deploymentHint = "give --key FILE, made by `graphcloak key create`", "give --deployment NAME"
 	switch {
-	case e.KeyFile == "" && e.Deployment == "":
-		return nil, fail(exitUsage, "escrow randomness needs a key and the name of its deployment").hint(keyHint +
-			", and --deployment NAME")
 	case e.KeyFile == "":
-		return nil, fail(exitUsage, "escrow randomness needs a key").hint(keyHint)
-	case e.Deployment == "":
-		return nil, fail(exitUsage, "escrow randomness needs the name of its deployment").hint(deploymentHint)
+		return nil, fail(exitUsage, "escrow randomness needs a key").hint("give --key FILE, made by `graphcloak key create`")
+	case e.Deployment.Name == "":
+		return nil, fail(exitUsage, "escrow randomness needs the name of its deployment").hint("give --deployment NAME")
 	}
 	secret, err := sensor.ReadKeyFile(e.KeyFile)
 	if err != nil {
 		return nil, asRefusal(err)
 	}
-	escrow, err := privacy.NewEscrow(secret, e.Deployment, uint32(e.Epoch))
+	escrow, err := privacy.NewEscrow(secret, e.Deployment.Name, e.Deployment.Number)
 	if err != nil {
 		return nil, asRefusal(err)
 	}

@@ -41,6 +41,7 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	a = newApp(args, strings.NewReader(""), stdout, stderr)
 	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)
+	cmd.Flags().Var(&releaseName{&a.releaseID}, "release-id", "")
 	cmd.SetContext(t.Context())
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
@@ -239,15 +240,9 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-func TestTimeout(t *testing.T) {
-	a, _, stderr := kit(t, "--timeout", "1ms")
-	if got := a.finish(t.Context(), context.DeadlineExceeded); got != exitTransient ||
-		!strings.Contains(stderr.String(), "not finished after 1ms") {
-		t.Errorf("exit %d: %s", got, stderr)
-	}
-
-	// Where a release is spent, the way on is not to run again.
-	a, stdout, stderr := kit(t, "--timeout", "1ms", "--format", "json")
+// Where a release is spent, the way on is not to run again.
+func TestSpentIsNotTriedAgain(t *testing.T) {
+	a, stdout, stderr := kit(t, "--format", "json")
 	spent := fail(exitTransient, "write back: %w", context.DeadlineExceeded).hint("resume it").about("run", "r1")
 	if got := a.finish(t.Context(), spent); got != exitTransient || !strings.Contains(stderr.String(), "resume it") ||
 		!strings.Contains(stdout.String(), `"retryable": false`) {
@@ -255,42 +250,32 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// Work that does not look at its context cannot hold up Ctrl-C or --timeout. The clock
-// is that of a test.
+// Work that does not look at its context cannot hold up Ctrl-C. The clock is that of a test.
 func TestStubbornWorkIsLeft(t *testing.T) { synctest.Test(t, stubborn) }
 
 func stubborn(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	for _, c := range []struct {
-		args  []string
-		want  int
-		after time.Duration
-	}{{nil, exitInterrupt, grace}, {[]string{"--timeout", "50ms"}, exitTransient, 50*time.Millisecond + grace}} {
-		var stdout, stderr bytes.Buffer
-		a := newApp(append([]string{"stubborn"}, c.args...), strings.NewReader(""), &stdout, &stderr)
-		started := make(chan struct{})
-		root := newRootCommand(a)
-		root.AddCommand(a.withSettings(&cobra.Command{
-			Use:         "stubborn",
-			Annotations: map[string]string{flagsOnly: "true"},
-			RunE:        func(*cobra.Command, []string) error { close(started); <-release; return nil },
-		}, nil, config.GroupExecution))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() {
-			<-started
-			if c.want == exitInterrupt {
-				cancel(signalError{syscall.SIGINT})
-			}
-		}()
-		begin := time.Now()
-		if got := a.execute(ctx, root); got != c.want {
-			t.Errorf("%q ends with %d (%s), want %d", c.args, got, &stderr, c.want)
-		}
-		if took := time.Since(begin); took != c.after {
-			t.Errorf("%q ends after %v, want %v", c.args, took, c.after)
-		}
-		cancel(nil)
+	var stdout, stderr bytes.Buffer
+	a := newApp([]string{"stubborn"}, strings.NewReader(""), &stdout, &stderr)
+	started := make(chan struct{})
+	root := newRootCommand(a)
+	root.AddCommand(a.withSettings(&cobra.Command{
+		Use:         "stubborn",
+		Annotations: map[string]string{flagsOnly: "true"},
+		RunE:        func(*cobra.Command, []string) error { close(started); <-release; return nil },
+	}, nil, config.GroupExecution))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-started
+		cancel(signalError{syscall.SIGINT})
+	}()
+	begin := time.Now()
+	if got := a.execute(ctx, root); got != exitInterrupt {
+		t.Errorf("it ends with %d (%s), want %d", got, &stderr, exitInterrupt)
+	}
+	if took := time.Since(begin); took != grace {
+		t.Errorf("it ends after %v, want %v", took, grace)
 	}
 }
 
@@ -366,10 +351,9 @@ func TestCredentials(t *testing.T) {
 		want  string
 	}{
 		{[]string{"-u", "me", "--password-file", write("p", " sp ace \r\nsecond\n")}, "", " sp ace "},
-		{[]string{"-u", "me", "--password-stdin"}, "from stdin\nrest", "from stdin"},
-		{[]string{"-u", "me", "-p", "flag"}, "", "flag"},
+		{[]string{"-u", "me", "--password-file", "-"}, "from stdin\nrest", "from stdin"},
 		{[]string{"-u", "me"}, "not asked", ""},
-		{[]string{"-p", "flag"}, "", ""},
+		{nil, "", ""},
 		{[]string{"-u", "me", "--password-file", write("empty", "")}, "", ""},
 	} {
 		a, _, stderr := kit(t, c.args...)
@@ -385,7 +369,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestLogForm(t *testing.T) {
-	a, _, stderr := kit(t, "--log-format", "json", "--log-level", "info")
+	a, _, stderr := kit(t, "--verbose")
 	a.progress("diffuse", 1, 2)
 	a.progress("release", 0, 0)
 	a.console.Stop()
@@ -400,7 +384,7 @@ func TestLogForm(t *testing.T) {
 	if _, ok := entry["durationMillis"].(float64); !ok || entry["phase"] != "diffuse" || !strings.HasSuffix(entry["time"].(string), "Z") {
 		t.Errorf("log: %s", lines[0])
 	}
-	if !a.log.Enabled(t.Context(), slog.LevelInfo) || a.log.Enabled(t.Context(), slog.LevelDebug) {
-		t.Error("the level is not that of --log-level")
+	if few, _, _ := kit(t); few.log.Enabled(t.Context(), slog.LevelInfo) {
+		t.Error("without --verbose the log holds more than warnings")
 	}
 }

@@ -29,7 +29,7 @@ func (a *app) largeAccuracy(ctx context.Context, m *graphcloak.Model, p *graphcl
 	if trials == 0 || simulated(p) || m.Graph.Order() <= analyst.DenseLimit {
 		return p.Accuracy, nil
 	}
-	accuracy, err := study.Outlook(ctx, m.Model, p, opts, a.sample(min(trials, study.LargeTrials)), largeTime)
+	accuracy, err := study.Outlook(ctx, m.Model, p, opts, study.Sample{Trials: min(trials, study.LargeTrials)}, largeTime)
 	return a.orNote(accuracy, err, largeTime, "`graphcloak evaluate --trials 20` with these flags takes the time")
 }
 
@@ -46,7 +46,7 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
 		return nil, nil
 	}
-	sample := a.sample(study.DefaultTrials)
+	sample := study.Sample{Trials: study.DefaultTrials}
 	sample.Most = study.ChanceTrials
 	accuracy, err := study.Outlook(ctx, m.Model, p, opts, sample, adviceTime)
 	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, plan.ErrMemory)) {

@@ -153,7 +153,7 @@ func (a *app) given() advice.Choice {
 	choice := advice.Choice{
 		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
 		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
-		Weight: c.Projection.RelationshipWeightProperty, SensorLabel: c.Sensors.Label, Sensor: c.Sensors.Property,
+		Weight: c.Projection.RelationshipWeightProperty, Sensor: c.Sensors.Property,
 		Caption: c.Report.Caption,
 	}
 	if c.Privacy.Metric != "hops" {

@@ -16,36 +16,34 @@ import (
 type sensorPackages struct {
 	dir      string
 	releases int64
+	most     int // sensors that report; 0: no limit
 	options  sensor.Options
 }
 
 func (s *sensorPackages) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.dir, "sensor-package-dir", "", "write one package a sensor to this `DIR`, for `graphcloak cloak`")
+	f.IntVar(&s.most, "max-sensors", 0, "sensors that report at most, a `NUMBER`; 0: no limit")
 	f.Int64Var(&s.releases, "releases", 0, "releases after which each sensor refuses, a `NUMBER`; 0: no limit of its own")
 }
 
 // check finds what would stop the packages, before anything is computed.
 func (s *sensorPackages) check(c *config.Config) error {
-	escrow := c.Privacy.Randomness == "escrow"
 	switch {
+	case s.most < 0:
+		return fail(exitUsage, "--max-sensors is %d, want a number ≥ 0", s.most)
 	case s.dir == "" && s.releases != 0:
 		return fail(exitUsage, "--releases is a limit in sensor packages, and none are asked for").hint("give --sensor-package-dir DIR")
 	case s.releases < 0:
 		return fail(exitUsage, "--releases is %d, want a number ≥ 0", s.releases)
 	case s.dir == "":
 		return nil
-	case escrow && c.Escrow.Deployment == "":
-		return fail(exitUsage, "sensors under escrow need the name of their deployment").hint(
-			"give --deployment NAME, and --epoch N after a rotation")
 	}
 	if entries, err := os.ReadDir(s.dir); err == nil && len(entries) > 0 {
 		return fail(exitConflict, "%s is not empty, and packages are never replaced",
 			s.dir).hint("name an empty folder with --sensor-package-dir")
 	}
 	s.options.Releases = s.releases
-	if escrow {
-		s.options.Deployment, s.options.Epoch = c.Escrow.Deployment, uint32(c.Escrow.Epoch)
-	}
+	s.options.Deployment, s.options.Epoch = c.Escrow.Deployment.Name, c.Escrow.Deployment.Number
 	return nil
 }
 

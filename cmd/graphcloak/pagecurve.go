@@ -56,7 +56,7 @@ func (a *app) curveOf(m *graphcloak.Model, p *privacy.Plan, opts analyst.Options
 		for k, step := range curveSteps {
 			list[k] = step * p.Epsilon
 		}
-		points, err := study.Curve(limited, m.Model, &graphcloak.Plan{Plan: p}, opts, list, a.sample(curveTrials))
+		points, err := study.Curve(limited, m.Model, &graphcloak.Plan{Plan: p}, opts, list, study.Sample{Trials: curveTrials})
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()

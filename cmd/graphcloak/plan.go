@@ -52,6 +52,9 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		if err := packages.write(a, p); err != nil {
 			return err
 		}
+		if most := packages.most; most > 0 && most < len(p.Sensors) {
+			a.warn("--max-sensors %d is not kept: %s; leave it out, or name the sensors by --sensor-property", most, p.UniformReason)
+		}
 		return a.tellPlan(ctx, m, p, job, choice.trials)
 	})
 }
@@ -73,6 +76,7 @@ func (a *app) jobToPlan(packages *sensorPackages, choice epsilonFlags) (job grap
 	if err := packages.check(a.config); err != nil {
 		return job, err
 	}
+	job.Plan.Allocation.MaxSensors = packages.most
 	if packages.dir != "" {
 		job.Plan.Measured = true
 		job.Tau, err = tauOf(a.config, true)

@@ -43,16 +43,16 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 		do(evaluate+"--community-property side", why+"Its noise and its own accuracy are for what it was made for: name its "+
 			"--community-property", "")
 		do(recover+"--community-property side", why+rests, "")
-		do(evaluate+"--community-quality cpm --gamma 1.5", `this is of 6 communities (detected by leiden, cpm, γ = 1.5)`, "")
+		do(evaluate+"--gamma 100", `this is of 6 communities (detected by leiden, modularity, γ = 100)`, "")
 		do(evaluate, "", "was made for") // they are detected, and the same
 		for _, same := range []string{evaluate, recover} {
 			do(same+"--community-property end", "", "was made for")
 		}
 		do(evaluate+"--community-property end --prior-property risk", `the plan was made without the prior "risk"`, "was made for")
 	}
-	do(strings.Replace(plan, "--community-property end", "--random-seed 3", 1)+"uniform", "", "")
-	do("evaluate --from folder:g --plan plan.json --trials 20 --format json --community-quality cpm --gamma 1.5 --random-seed 4",
-		"(detected by leiden, modularity, seed = 3), and this is of 6 communities (detected by leiden, cpm, γ = 1.5, seed = 4). Its "+
+	do(strings.Replace(plan, "--community-property end", "", 1)+"uniform", "", "")
+	do("evaluate --from folder:g --plan plan.json --trials 20 --format json --gamma 100",
+		"(detected by leiden, modularity), and this is of 6 communities (detected by leiden, modularity, γ = 100). Its "+
 			"noise and its own accuracy are for what it was made for: have them detected as they were", "")
 }
 
@@ -84,12 +84,12 @@ func TestPlanWithoutCommunities(t *testing.T) {
 			t.Fatal(err)
 		}
 		exit, _, stderr := called(t, strings.Fields("evaluate --from folder:g --plan changed.json --trials 20 --format json "+
-			"--community-quality cpm --gamma 1.5")...)
+			"--gamma 100")...)
 		return exit, stderr
 	}
 	exit, said := planned(func(p *graphcloak.Plan) { p.Communities = nil })
 	if exit != 0 || !strings.Contains(strings.Join(strings.Fields(said), " "),
-		"was made for 2 communities, and this is of 4 communities (detected by leiden, cpm, γ = 1.5)") {
+		"was made for 2 communities, and this is of 4 communities (detected by leiden, modularity, γ = 100)") {
 		t.Errorf("a plan that does not say: exit %d, %s", exit, said)
 	}
 	for what, change := range map[string]func(c *plan.PlannedCommunities){
@@ -111,17 +111,5 @@ func TestPlanWithoutCommunities(t *testing.T) {
 	}
 	if !bytes.Contains(text, []byte(`"communities"`)) {
 		t.Error("the plan does not say its communities")
-	}
-}
-
-// TestSeedsOfDetections: seeds that differ in their last digit are told apart, and written out.
-func TestSeedsOfDetections(t *testing.T) {
-	ours, other := plan.Detection{Method: "leiden", RandomSeed: 1<<53 + 1},
-		plan.Detection{Method: "leiden", RandomSeed: 1 << 53}
-	if text := detectionText(&ours, &other); text != "detected by leiden, seed = 9007199254740993" {
-		t.Error(text)
-	}
-	if text := detectionText(&ours, &ours); text != "detected by leiden" {
-		t.Error(text)
 	}
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,17 +48,11 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	for _, w := range c.Warnings() {
 		a.note("Warning: %s", w)
 	}
-	if c.Execution.Timeout > 0 {
-		ctx, cancel := context.WithTimeout(cmd.Context(), c.Execution.Timeout)
-		context.AfterFunc(ctx, a.end)
-		a.cancel = cancel
-		cmd.SetContext(ctx)
-	}
 	return a.checkOutput()
 }
 
 func (a *app) showsProgress() bool {
-	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.config.Terminal.Quiet && !a.config.Terminal.NoProgress
+	return a.tty.err && os.Getenv("TERM") != "dumb" && !a.config.Terminal.Quiet
 }
 
 // addFiles finds the configuration and .env files, and returns remarks on them.
@@ -115,11 +108,11 @@ func checkNamed(path, by string) error {
 	return nil
 }
 
-// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does.
+// logHandler writes ISO 8601 UTC with milliseconds, as Neo4j's own log does: text for a person, JSON for a collector.
 func (a *app) logHandler() slog.Handler {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.config.Terminal.LogLevel)); err != nil {
-		level = slog.LevelWarn
+	level := slog.LevelWarn
+	if a.config.Terminal.Verbose && (!a.tty.err || a.command == "serve") { // a terminal has the progress
+		level = slog.LevelDebug
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
 		if attr.Key == slog.TimeKey && len(groups) == 0 {
@@ -130,8 +123,8 @@ func (a *app) logHandler() slog.Handler {
 		}
 		return attr
 	}}
-	if a.config.Terminal.LogFormat == "json" {
-		return slog.NewJSONHandler(term.JSONWriter{To: a.console.LogWriter()}, options)
+	if a.tty.err {
+		return slog.NewTextHandler(a.console.LogWriter(), options)
 	}
-	return slog.NewTextHandler(a.console.LogWriter(), options)
+	return slog.NewJSONHandler(term.JSONWriter{To: a.console.LogWriter()}, options)
 }

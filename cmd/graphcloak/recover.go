@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 
 func newRecoverCommand(app *app) *cobra.Command {
 	var path string
+	var sigma float64
 	cmd := &cobra.Command{
 		Use:   "recover",
 		Short: "The likely source community, from a private measurement",
@@ -28,11 +30,14 @@ func newRecoverCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal,
-				config.GroupNoise); path != "" && name != "" {
+			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
+				config.GroupSignal); path != "" && name != "" {
 				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, "+
 					"diffusion and sensors", name).
 					hint("leave out --%s", name)
+			}
+			if cmd.Flags().Changed("sigma") && (!(sigma > 0 && sigma <= math.MaxFloat64) || path != "") {
+				return fail(exitUsage, "--sigma is %v, want a number > 0, and no --release beside it", sigma)
 			}
 			s, err := app.openFor(ctx, app.config.Write.Mode == "write")
 			if err != nil {
@@ -45,13 +50,15 @@ func newRecoverCommand(app *app) *cobra.Command {
 			if path != "" {
 				return app.recoverRelease(ctx, s, path)
 			}
-			return app.recoverValues(ctx, s)
+			return app.recoverValues(ctx, s, sigma)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupNoise, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport,
+		config.GroupSignal, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport,
 		config.GroupOutput, config.GroupExecution)
+	cmd.Flags().Float64Var(&sigma, "sigma", 0, "standard deviation of the noise of every value, a `NUMBER`, where neither a release file "+
+		"nor a property with one σ a value is at hand")
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
 }

@@ -19,7 +19,6 @@ import (
 func newReleaseCommand(app *app) *cobra.Command {
 	var path string
 	var sensors fromSensors
-	fresh := false
 	cmd := &cobra.Command{
 		Use:   "release",
 		Short: "Spend the budget of a plan and release the private measurement",
@@ -45,7 +44,7 @@ func newReleaseCommand(app *app) *cobra.Command {
 			if err := app.readPlan(path, &p); err != nil {
 				return err
 			}
-			return app.release(cmd.Context(), &p, sensors, fresh)
+			return app.release(cmd.Context(), &p, sensors)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries,
@@ -53,13 +52,12 @@ func newReleaseCommand(app *app) *cobra.Command {
 		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
-	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
 	cmd.Flags().StringVar(&sensors.releaseID, "release-id", "", "with --from-sensors: the release, where the file has several, an `ID`")
 	return cmd
 }
 
 // release makes one release, from the store's signal or from what sensors sent.
-func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors, fresh bool) error {
+func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSensors) error {
 	job, err := a.releaseJob(p, sensors)
 	if err != nil {
 		return err
@@ -89,7 +87,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{run.Scope(job.Signal), identity, p.GraphDigest, fresh, a.config.Write.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, p.GraphDigest, false, a.config.Write.DryRun}); done || err != nil {
 		return err
 	}
 	if !job.Signal.Cloaked { // what sensors sent is drawn already
@@ -128,7 +126,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, error) {
 	job := graphcloak.Job{
-		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Privacy.RequireCap, Version: readBuild().Version,
+		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
 		Write: graphcloak.WriteOptions{
 			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix,
 			Force: a.config.Output.Force,

@@ -103,10 +103,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 		return err
 	}
 	a.renewRecovery(&c)
-	job, err := a.keptJob(kept, c, runID)
-	if err != nil {
-		return err
-	}
+	job := a.keptJob(kept, c, runID)
 	job.Keep = a.heldRun().Keep
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
@@ -137,15 +134,14 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 
 // keptJob is the job of a run that is gone on with. Its queries are agreed to where the
 // settings hold them.
-func (a *app) keptJob(kept *run.Kept, c caller, runID string) (graphcloak.Job, error) {
+func (a *app) keptJob(kept *run.Kept, c caller, runID string) graphcloak.Job {
 	a.agreeQueries(kept.Settings())
-	options, err := recoverOptions(c.Recovery)
 	set := chosen(*kept.Settings(), c.Recovery, c.Community)
 	set.Communities.Caption = a.config.Report.Caption
 	return graphcloak.Job{
-		Settings: set, Signal: kept.Signal, Recover: options, Write: kept.Write,
+		Settings: set, Signal: kept.Signal, Recover: recoverOptions(c.Recovery), Write: kept.Write,
 		RunID: runID, Version: readBuild().Version, Configuration: c.Configuration,
-	}, err
+	}
 }
 
 // renewRecovery takes how to recover from the command line where it says so: recovery
@@ -266,14 +262,14 @@ func resumable(ctx context.Context, s graphStore) (here []string, err error) {
 type interruption struct {
 	scope, identity string
 	graph           privacy.Digest // zero: any
-	fresh           bool           // --new: it is given up
+	fresh           bool           // it is given up
 	dry             bool           // nothing is changed
 }
 
 // resolveInterrupted looks for runs of the same data that were interrupted here. One that
 // spent nothing is deleted. One that is paid for is resumed if this is the same command,
 // and the command is done; another command on the same graph is refused because of it,
-// unless --new gives it up.
+// unless it is a demo's, which gives it up.
 func (a *app) resolveInterrupted(ctx context.Context, s graphStore, e interruption) (done bool, err error) {
 	ids, err := stagedRuns()
 	for _, id := range ids {
@@ -321,7 +317,7 @@ func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption
 	}
 	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
 		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives "+
-			"it up, --new gives it up and pays for another", id).
+			"it up", id).
 		about("run", id), a.drop())
 }
 
@@ -346,12 +342,11 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
 		return false, a.giveUp(ctx, s, e.scope, kept.ReleaseID(), id)
 	case kept.Identity == e.identity:
-		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost; --new pays for another", id)
+		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost", id)
 		return true, a.completeKept(ctx, s, kept, id)
 	}
 	err = fail(exitConflict, "run %s of the same data is paid for and unfinished", id).
-		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up, --new gives it up and "+
-			"pays for another", id).
+		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up", id).
 		about("run", id)
 	return false, errors.Join(err, a.drop())
 }

@@ -52,7 +52,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 	deployment, epoch := r.Escrow()
 	if deployment == "" {
 		return fail(exitValidation, "release %s drew its noise from the system: nobody can remove it", r.ID()).
-			hint("only releases with --randomness escrow can be revealed")
+			hint("only releases with --deployment can be revealed")
 	}
 	escrow, err := privacy.NewEscrow(secret, deployment, epoch)
 	if err != nil {

@@ -70,13 +70,12 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		case <-time.After(a.grace()):
 			a.settling.Lock()
 			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
-			return a.tell(ctx, a.finish(ctx, err), err)
+			return a.tell(a.finish(ctx, err), err)
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
 	a.console.Stop()
-	a.cancel()
-	return a.tell(ctx, a.finish(ctx, err), err)
+	return a.tell(a.finish(ctx, err), err)
 }
 
 func newRootCommand(app *app) *cobra.Command {
@@ -106,7 +105,6 @@ func newRootCommand(app *app) *cobra.Command {
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
 	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")
-	flags.BoolVar(&app.noColor, "no-color", false, "the same as --color never")
 	root.PersistentPreRunE = app.prepare
 	if len(app.args) > 0 && app.args[0] == "cloak" { // on a small machine, where the flags of all others take megabytes
 		root.AddCommand(newCloakCommand(app))
@@ -191,7 +189,8 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 			return failure.hint("`%s` does not use it; `%[1]s --help` shows the flags", cmd.CommandPath())
 		}
 	}
-	names := config.Names(cmd.Flags())
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	near := suggest.Nearest(name, names)
 	if i := slices.IndexFunc(names, func(long string) bool { return strings.HasSuffix(long, "-"+name) }); near == "" && i >= 0 {
 		near = names[i]

@@ -23,7 +23,6 @@ import (
 
 func newRunCommand(app *app) *cobra.Command {
 	var resume, undo string
-	fresh := false
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "The main job: plan, release, recover and write back",
@@ -31,7 +30,7 @@ func newRunCommand(app *app) *cobra.Command {
 			"recovers the likely source community, and writes the results back as node properties with one\n" +
 			"(:GraphCloakRun) node. Input, conflicts, rights, room and the folder for state are checked, and the run is\n" +
 			"reserved, before anything is spent. What is spent stays spent: an interrupted run is completed by the same\n" +
-			"command or by --resume, at no further cost, or given up by --undo or --new. Exit 13 says that budget is or may\n" +
+			"command or by --resume, at no further cost, or given up by --undo. Exit 13 says that budget is or may\n" +
 			"be spent and the run is unfinished.",
 		Example: "  graphcloak run --uri neo4j://localhost:7687 -u neo4j --node-labels Person --relationship-types KNOWS \\\n" +
 			"    --source-property risk --epsilon 4\n" +
@@ -44,7 +43,7 @@ func newRunCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
 			ctx := cmd.Context()
-			if err := app.schedule(ctx); err != nil {
+			if err := app.schedule(); err != nil {
 				return err
 			}
 			s, err := app.openFor(ctx, app.config.Write.Mode != "estimate")
@@ -54,7 +53,7 @@ func newRunCommand(app *app) *cobra.Command {
 			defer s.Close(context.WithoutCancel(ctx))
 			defer app.sawAccount(ctx, s.Ledger(), scopeOf(app.config))
 			if resume == "" && undo == "" {
-				return app.run(ctx, s, fresh)
+				return app.run(ctx, s)
 			}
 			id, err := wholeRunID(ctx, s, cmp.Or(resume, undo))
 			if err != nil {
@@ -73,13 +72,14 @@ func newRunCommand(app *app) *cobra.Command {
 		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of "+
 		"recovery and community, where there are any, replace all of its own")
-	cmd.Flags().BoolVar(&fresh, "new", false, "give an interrupted run of the same data up, whose spend stays spent, and pay for another")
+	cmd.Flags().Var(&releaseName{&app.releaseID}, "release-id", "`ID` of this run and its release; a second run with it goes on with "+
+		"the first, and never spends again")
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
 }
 
 // run is the whole job in the mode that is asked for.
-func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
+func (a *app) run(ctx context.Context, s graphStore) error {
 	job, err := a.job()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
 	}
-	if a.config.Schedule.ReleaseID != "" {
+	if a.releaseID != "" {
 		if err := needDrawnID(job.Plan.Randomness, "--release-id names"); err != nil {
 			return err
 		}
@@ -121,8 +121,13 @@ func (a *app) run(ctx context.Context, s graphStore, fresh bool) error {
 	}
 	job.DryRun = a.config.Write.DryRun
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{run.Scope(job.Signal), identity, m.Graph.Digest(), fresh, job.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, m.Graph.Digest(), false, job.DryRun}); done || err != nil {
 		return err
+	}
+	if job.RequireCap { // asked again before the payment, but a search for τ would come first
+		if paying, err := privacy.Paying(ctx, s.Ledger(), run.Scope(job.Signal)); err == nil && paying.Cap == nil {
+			return explain(job, fmt.Errorf("%w: %q", run.ErrNoCap, paying.Scope))
+		}
 	}
 	return a.perform(ctx, s, m, job, identity)
 }
@@ -235,7 +240,7 @@ func (a *app) certified(b report.BPDN) error {
 		suggestion = "the answer is written all the same; without --strict this is a warning"
 	case recovery.Infeasible.String():
 		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
-			"try a larger --residual-bound NUMBER; the posterior does not need it"
+			"without --strict this is a warning; the posterior does not need it"
 	default:
 		return nil
 	}

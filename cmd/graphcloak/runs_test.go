@@ -17,25 +17,19 @@ import (
 // TestGivenUpInHistory: a run that stands in the history as paid for and unfinished ends
 // there when it is given up.
 func TestGivenUpInHistory(t *testing.T) {
-	for _, how := range []string{"--undo", "--new"} {
-		graphFolder(t)
-		id := interrupted(t, unstaged, "--mode", "stats")
-		a, s, job := prepared(t, "--mode", "stats")
-		job.RunID = id
-		if err := putRun(t.Context(), s,
-			runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: run.IsSpent, Err: errDied}), 0); err != nil {
-			t.Fatal(err)
-		}
-		if how == "--undo" {
-			if exit, output := command(t, "run", "--undo", id); exit != 0 {
-				t.Fatal(output)
-			}
-		} else if err := a.run(t.Context(), s, true); err != nil {
-			t.Fatal(err)
-		}
-		if r, err := s.History().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
-			t.Errorf("%s: %+v, %v", how, r, err)
-		}
+	graphFolder(t)
+	id := interrupted(t, unstaged, "--mode", "stats")
+	_, s, job := prepared(t, "--mode", "stats")
+	job.RunID = id
+	if err := putRun(t.Context(), s,
+		runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: run.IsSpent, Err: errDied}), 0); err != nil {
+		t.Fatal(err)
+	}
+	if exit, output := command(t, "run", "--undo", id); exit != 0 {
+		t.Fatal(output)
+	}
+	if r, err := s.History().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -7,29 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/metrics"
-	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
 
-// schedule makes sure, before anything is spent, that the end of the command can be
-// told, and tells its start.
-func (a *app) schedule(ctx context.Context) error {
+// schedule makes sure, before anything is spent, that the end of the command can be told.
+func (a *app) schedule() error {
 	c := a.config.Schedule
-	var monitor *ping.Monitor
-	if address := c.PingURL.Reveal(); address != "" {
-		var err error
-		if monitor, err = ping.New(address); err != nil {
-			return fail(exitUsage, "--ping-url: %w", err).hint("give the address that the monitor shows for this job")
-		}
-	}
 	if c.MetricsFile != "" {
 		if err := metrics.CheckFile(c.MetricsFile); err != nil {
 			return fail(exitValidation, "the metrics %s cannot be written: %w; nothing was spent", c.MetricsFile, err).
@@ -37,13 +29,8 @@ func (a *app) schedule(ctx context.Context) error {
 		}
 	}
 	a.scheduled.mu.Lock()
-	a.scheduled.file, a.scheduled.monitor = c.MetricsFile, monitor
+	a.scheduled.file = c.MetricsFile
 	a.scheduled.mu.Unlock()
-	if monitor != nil {
-		if err := monitor.Start(ctx); err != nil {
-			a.note("Warning: the start was not reported: %v", err)
-		}
-	}
 	return nil
 }
 
@@ -110,33 +97,19 @@ func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metric
 
 // tell is called once the exit code is known, and returns it: what cannot be told is a
 // warning.
-func (a *app) tell(ctx context.Context, exit int, err error) int {
+func (a *app) tell(exit int, err error) int {
 	a.scheduled.mu.Lock()
 	defer a.scheduled.mu.Unlock()
 	t := &a.scheduled
-	if t.file == "" && t.monitor == nil {
+	if t.file == "" {
 		return exit
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
-	defer stop()
-	wait, waits := errors.AsType[*privacy.WaitError](err)
 	t.run.ExitCode, t.run.End, t.run.Status = exit, time.Now(), a.endStatus(exit)
-	if t.file != "" {
-		if waits && t.account != nil {
-			t.account.Free = wait.Until
-		}
-		if err := t.write(a); err != nil {
-			a.note("Warning: the metrics were not written: %v", err)
-		}
+	if wait, ok := errors.AsType[*privacy.WaitError](err); ok && t.account != nil {
+		t.account.Free = wait.Until
 	}
-	if t.monitor != nil {
-		told := exit
-		if waits { // it goes on by itself: nobody is to get up for it
-			told = exitOK
-		}
-		if err := t.monitor.End(ctx, told); err != nil {
-			a.note("Warning: the end was not reported: %v", err)
-		}
+	if err := t.write(a); err != nil {
+		a.note("Warning: the metrics were not written: %v", err)
 	}
 	return exit
 }
@@ -174,8 +147,8 @@ func (a *app) endStatus(exit int) string {
 // that id which was paid for and interrupted here is resumed.
 func (a *app) nothingToDo(ctx context.Context, s graphStore, job *graphcloak.Job) (done bool, err error) {
 	c, scope := a.config.Schedule, run.Scope(job.Signal)
-	if c.ReleaseID != "" {
-		if done, err = a.again(ctx, s, scope, c.ReleaseID); done || err != nil {
+	if a.releaseID != "" {
+		if done, err = a.again(ctx, s, scope, a.releaseID); done || err != nil {
 			return done, err
 		}
 	}
@@ -264,7 +237,7 @@ func paidElsewhere(id string) error {
 // is to be asked for again.
 func (a *app) lostRace(ctx context.Context, s graphStore, job graphcloak.Job, err error) (lost bool, why error) {
 	_, paid := errors.AsType[*graphcloak.UnfinishedError](err)
-	named := a.config.Schedule.ReleaseID != "" && err != nil && exitCode(err) == exitConflict
+	named := a.releaseID != "" && err != nil && exitCode(err) == exitConflict
 	if paid || !named && !errors.Is(err, errPaidMeanwhile) {
 		return false, nil
 	}
@@ -348,10 +321,27 @@ func (a *app) settleNamed(ctx context.Context, s graphStore, scope string, about
 	return true, a.resume(ctx, s, id)
 }
 
+// releaseName is the flag --release-id. An empty one is a variable of a script that is not set, and would spend again.
+type releaseName struct{ id *string }
+
+// ofRelease is what may be part of the name of a file, a property and a URL.
+var ofRelease = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
+
+func (n releaseName) Type() string   { return "string" }
+func (n releaseName) String() string { return "" }
+
+func (n releaseName) Set(id string) error {
+	if !ofRelease.MatchString(id) {
+		return errors.New("want 1 to 64 letters, digits and hyphens")
+	}
+	*n.id = id
+	return nil
+}
+
 // newRunID is the id that the scheduler gave, or a new one.
 func (a *app) newRunID() (string, error) {
-	if id := a.config.Schedule.ReleaseID; id != "" {
-		return id, nil
+	if a.releaseID != "" {
+		return a.releaseID, nil
 	}
 	return run.NewRunID()
 }

@@ -4,13 +4,9 @@ package main
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -21,88 +17,15 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
-// listener is a monitor that notes what it is told.
-type listener struct {
-	*httptest.Server
-	mu   sync.Mutex
-	told []string
-}
-
-func newListener(t *testing.T, hear func(path string) (status int)) *listener {
-	l := new(listener)
-	l.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		l.mu.Lock()
-		l.told = append(l.told, r.URL.Path)
-		l.mu.Unlock()
-		w.WriteHeader(hear(r.URL.Path))
-	}))
-	t.Cleanup(l.Close)
-	return l
-}
-
-// nightly runs the command on the graph of [graphFolder] and tells the listener.
-func nightly(ctx context.Context, l *listener, args ...string) (exit int, output string) {
+// nightly runs the command on the graph of [graphFolder].
+func nightly(ctx context.Context, args ...string) (exit int, output string) {
 	var out strings.Builder
 	args = append([]string{
 		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
-		"--mode", "stats", "--ping-url", l.URL + "/token",
+		"--mode", "stats",
 	}, args...)
 	exit = execute(ctx, args, strings.NewReader(""), &out, &out)
 	return exit, out.String()
-}
-
-// TestPings: a start and an end by its exit code; a cap that slides wakes nobody, one
-// that is spent for good does.
-func TestPings(t *testing.T) {
-	graphFolder(t)
-	l := newListener(t, func(string) int { return http.StatusOK })
-	for _, step := range []struct {
-		exit int
-		told string
-		args []string
-	}{
-		{0, "/token", nil},
-		{exitNotFound, "/token/3", []string{"--from", "folder:none"}},
-		{exitNotFound, "/token/3", []string{"--source-property", "nobody"}},
-		{exitBudget, "/token/9", []string{"--require-cap"}},
-		{0, "/token", []string{"--once-per", "20h"}},
-	} {
-		l.told = nil
-		exit, output := nightly(t.Context(), l, step.args...)
-		if want := []string{"/token/start", step.told}; exit != step.exit || !slices.Equal(l.told, want) {
-			t.Errorf("%v: exit %d, told %q, want %d and %q: %s", step.args, exit, l.told, step.exit, want, output)
-		}
-	}
-	if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--epsilon", "1", "--delta", "0.1", "--per",
-		"30d"); exit != 0 {
-		t.Fatal(output)
-	}
-	l.told = nil
-	if exit, output := nightly(t.Context(), l, "--epsilon", "1", "--delta", "0.1"); exit != exitBudget ||
-		!slices.Equal(l.told, []string{"/token/start", "/token"}) {
-		t.Errorf("a sliding cap: exit %d, told %q: %s", exit, l.told, output)
-	}
-}
-
-// TestPingsOnlyWarn: a monitor that refuses or is gone costs a warning, which does not
-// hold the address.
-func TestPingsOnlyWarn(t *testing.T) {
-	graphFolder(t)
-	refusing := newListener(t, func(string) int { return http.StatusForbidden })
-	gone := newListener(t, nil)
-	gone.Close()
-	for _, l := range []*listener{refusing, gone} {
-		exit, output := nightly(t.Context(), l, "--log-level", "debug")
-		if exit != 0 || strings.Contains(output, "token") || strings.Count(output, "Warning: the ") != 2 {
-			t.Errorf("exit %d: %s", exit, output)
-		}
-	}
-	for _, bad := range []string{"token", "ftp://host/token", "https://user:token@host/"} {
-		exit, output := command(t, "run", "--source-property", "source", "--ping-url", bad)
-		if exit != exitUsage || strings.Contains(output, "token@") || !strings.Contains(output, "--ping-url") {
-			t.Errorf("%s: exit %d: %s", bad, exit, output)
-		}
-	}
 }
 
 // TestEndOfASignal: a run that is stopped tells so, in the file too.
@@ -110,15 +33,9 @@ func TestEndOfASignal(t *testing.T) {
 	graphFolder(t)
 	file := filepath.Join(t.TempDir(), "nightly.prom")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	l := newListener(t, func(path string) int {
-		if strings.HasSuffix(path, "start") {
-			cancel(signalError{syscall.SIGTERM})
-		}
-		return http.StatusOK
-	})
-	exit, output := nightly(ctx, l, "--metrics-file", file)
-	if exit != exitTerminated || l.told[len(l.told)-1] != "/token/143" {
-		t.Errorf("exit %d, told %q: %s", exit, l.told, output)
+	cancel(signalError{syscall.SIGTERM})
+	if exit, output := nightly(ctx, "--metrics-file", file); exit != exitTerminated {
+		t.Errorf("exit %d: %s", exit, output)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(data), `graphcloak_run_last_exit_code{name="nightly"} 143`) {
@@ -168,7 +85,7 @@ func TestNamedRelease(t *testing.T) {
 			t.Fatalf("%s: run %s, want %s", c.name, runID, id)
 		}
 		for range 2 {
-			_, notes, err := again(t, false, append(named, c.args...)...)
+			_, notes, err := again(t, append(named, c.args...)...)
 			if c.exit == 0 && err != nil || c.exit != 0 && exitCode(err) != c.exit {
 				t.Errorf("%s: %v, want exit %d", c.name, err, c.exit)
 			}
@@ -200,7 +117,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 		if err := keep(k); err != nil || k.Attempt == nil {
 			return err
 		}
-		_, _, err := again(t, false, "--release-id", "nightly")
+		_, _, err := again(t, "--release-id", "nightly")
 		if exitCode(err) != exitTransient || !strings.Contains(err.Error(), "under way") {
 			t.Errorf("the second: %v", err)
 		}
@@ -253,12 +170,12 @@ func TestStartedTogether(t *testing.T) {
 				t.Setenv("XDG_STATE_HOME", t.TempDir()) // of another machine
 				if unfinished {
 					interrupted(t, unstaged, args...)
-				} else if _, _, err := again(t, false, args...); err != nil {
+				} else if _, _, err := again(t, args...); err != nil {
 					t.Errorf("%q: the first: %v", same, err)
 				}
 				t.Setenv("XDG_STATE_HOME", state)
 			}
-			err := a.run(t.Context(), racing{s, &first}, false)
+			err := a.run(t.Context(), racing{s, &first})
 			want := "spent written"
 			if unfinished {
 				want = "spent"
@@ -271,7 +188,7 @@ func TestStartedTogether(t *testing.T) {
 			if kinds := strings.Join(ledgerKinds(t), " "); kinds != want {
 				t.Errorf("%q, unfinished %v: the ledger holds %s, want %s", same, unfinished, kinds, want)
 			}
-			if _, _, err := again(t, false, args...); (err != nil) != unfinished || unfinished && exitCode(err) != exitTransient {
+			if _, _, err := again(t, args...); (err != nil) != unfinished || unfinished && exitCode(err) != exitTransient {
 				t.Errorf("%q, unfinished %v, once more: %v", same, unfinished, err)
 			}
 		}
@@ -311,14 +228,14 @@ func TestNoNamedEscrow(t *testing.T) {
 	if exit, output := obey(t, "key", "create", key); exit != 0 {
 		t.Fatal(output)
 	}
-	escrow := []string{"--randomness", "escrow", "--key", key, "--deployment", "acme"}
-	if _, _, err := again(t, false, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
+	escrow := []string{"--key", key, "--deployment", "acme"}
+	if _, _, err := again(t, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
 		t.Errorf("--release-id: %v", err)
 	}
 	if kinds := ledgerKinds(t); len(kinds) > 0 {
 		t.Errorf("the ledger holds %q", kinds)
 	}
-	if _, _, err := again(t, false, escrow...); err != nil {
+	if _, _, err := again(t, escrow...); err != nil {
 		t.Errorf("an id that is drawn: %v", err)
 	}
 	a, _, _ := prepared(t, escrow...)
@@ -340,7 +257,7 @@ func TestNamedDryRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, notes, err := again(t, false, "--release-id", id, "--dry-run"); err != nil || !strings.Contains(notes, "would complete") {
+	if _, notes, err := again(t, "--release-id", id, "--dry-run"); err != nil || !strings.Contains(notes, "would complete") {
 		t.Errorf("%v, %q", err, notes)
 	}
 	after, err := os.ReadFile(nodes)
@@ -354,7 +271,6 @@ func TestNamedDryRun(t *testing.T) {
 // refused before the run spends.
 func TestNothingElseReplaced(t *testing.T) {
 	graphFolder(t)
-	l := newListener(t, func(string) int { return http.StatusOK })
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes.csv")
 	write(t, notes, "id,name\n1,one\n", 0o600)
@@ -363,7 +279,7 @@ func TestNothingElseReplaced(t *testing.T) {
 		{"--metrics-file", notes},
 		{"--report", dir, "--force"},
 	} {
-		exit, output := nightly(t.Context(), l, append(args, "--format", "table")...)
+		exit, output := nightly(t.Context(), append(args, "--format", "table")...)
 		if exit != exitValidation || !strings.Contains(output, "nothing was spent") {
 			t.Errorf("%v: exit %d: %s", args, exit, output)
 		}

@@ -69,7 +69,7 @@ func told(t *testing.T, stdin string, args ...string) (int, string) {
 
 // talkative makes a command say all that it can.
 func talkative(format string) []string {
-	return []string{"--log-level", "debug", "--log-format", "json", "--format", format}
+	return []string{"--verbose", "--format", format}
 }
 
 // TestRefusedSignalsAreNotTold: no message, log or file of a command that refuses a

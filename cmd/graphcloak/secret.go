@@ -20,8 +20,8 @@ import (
 const maxSecret = 64 << 10
 
 // credentials returns user name and password of the server. The password comes
-// from flag, environment or .env; from --password-file; from standard input with
-// --password-stdin; or from a prompt on a terminal. It is never echoed.
+// from flag, environment or .env; from --password-file, which may be standard input; or
+// from a prompt on a terminal. It is never echoed.
 func (a *app) credentials(ctx context.Context) (username, password string, err error) {
 	c := a.config.Connection
 	if c.Username == "" {
@@ -31,7 +31,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		return "", "", err
 	}
 	switch {
-	case c.PasswordStdin:
+	case c.PasswordFile == "-":
 		password, err = firstLine(a.stdin)
 	case c.PasswordFile != "":
 		password, err = a.passwordFile(c.PasswordFile)
@@ -44,7 +44,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		return "", "", err
 	}
 	if password == "" {
-		return "", "", fail(exitUsage, "no password for %s", c.URI).hint("set NEO4J_PASSWORD, or give --password-file or --password-stdin")
+		return "", "", fail(exitUsage, "no password for %s", c.URI).hint("set NEO4J_PASSWORD, or give --password-file")
 	}
 	return c.Username, password, nil
 }
@@ -71,7 +71,7 @@ func firstLine(r io.Reader) (string, error) {
 }
 
 // mayAsk reports whether somebody is there to answer.
-func (a *app) mayAsk() bool { return a.tty.in && a.tty.err && !a.config.Terminal.NoInput }
+func (a *app) mayAsk() bool { return a.tty.in && a.tty.err }
 
 // prompt asks for a password, which the terminal does not show. Ctrl-C leaves the terminal as it was.
 func (a *app) prompt(ctx context.Context, question string) (string, error) {

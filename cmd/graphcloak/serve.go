@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,7 +33,7 @@ func newServeCommand(app *app) *cobra.Command {
 		Short: "Run jobs on their schedules, and answer over HTTP",
 		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
 			"there are. It shows them on a page at /, in /metrics for Prometheus, /api/v1, /healthz and /readyz. It listens on this\n" +
-			"machine alone; another --listen needs --token-file, and --tls-certificate with --tls-key, or --insecure behind a\n" +
+			"machine alone; another --listen needs --token-file and --tls-certificate, none behind a\n" +
 			"proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM runs have 20 s to finish; another instance goes on with\n" +
 			"them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
@@ -73,7 +76,7 @@ func (a *app) serve(ctx context.Context) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	scheme := "http"
-	if a.config.Server.TLSCertificate != "" {
+	if c := a.config.Server.TLSCertificate; c != "" && c != "none" {
 		scheme = "https"
 	}
 	a.note("Jobs of %s are run; %s://%s shows them", s.Name(), scheme, listener.Addr())
@@ -136,23 +139,21 @@ func (a *app) serverToken() (string, error) {
 // token and encryption.
 func (a *app) listen(token string) (net.Listener, error) {
 	c := a.config.Server
-	encrypted := c.TLSCertificate != "" || c.TLSKey != ""
+	encrypted := c.TLSCertificate != "" && c.TLSCertificate != "none"
 	switch {
-	case encrypted && (c.TLSCertificate == "" || c.TLSKey == ""):
-		return nil, fail(exitUsage, "one of --tls-certificate and --tls-key is missing").hint("give both")
 	case serve.Local(c.Listen):
 	case token == "":
 		return nil, fail(exitUsage, "others than this machine reach %s, and there is no token", c.Listen).
 			hint("give --token-file FILE, made by `openssl rand -hex 32 > FILE; chmod 600 FILE`, or listen on 127.0.0.1")
-	case !encrypted && !c.Insecure:
+	case c.TLSCertificate == "":
 		return nil, fail(exitUsage, "others than this machine reach %s, and nothing is encrypted", c.Listen).
-			hint("give --tls-certificate and --tls-key, or --insecure where a proxy before it encrypts")
+			hint("give --tls-certificate FILE, or none where a proxy before it encrypts")
 	}
 	var identity *tls.Config
 	if encrypted {
-		pair, err := tls.LoadX509KeyPair(c.TLSCertificate, c.TLSKey)
+		pair, err := readCertificate(c.TLSCertificate)
 		if err != nil {
-			return nil, fail(exitValidation, "the certificate cannot be used: %w", err)
+			return nil, err
 		}
 		identity = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	}
@@ -168,6 +169,30 @@ func (a *app) listen(token string) (net.Listener, error) {
 		listener = tls.NewListener(listener, identity)
 	}
 	return listener, nil
+}
+
+// maxCertificate bounds the files of a certificate, in bytes.
+const maxCertificate = 1 << 20
+
+// readCertificate reads chain and private key from one file, or the key from the file beside it that ends in .key, as
+// Kubernetes mounts them.
+func readCertificate(path string) (tls.Certificate, error) {
+	chain, err := disk.Read(path, maxCertificate)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("certificate: %w", err)
+	}
+	key := chain
+	if !bytes.Contains(chain, []byte("PRIVATE KEY-----")) {
+		beside := strings.TrimSuffix(path, filepath.Ext(path)) + ".key"
+		if key, err = disk.Read(beside, maxCertificate); err != nil {
+			return tls.Certificate{}, fmt.Errorf("private key of the certificate: %w", err)
+		}
+	}
+	pair, err := tls.X509KeyPair(chain, key)
+	if err != nil {
+		return pair, fail(exitValidation, "the certificate cannot be used: %w", err)
+	}
+	return pair, nil
 }
 
 // budgets returns what every scope of a store has spent.

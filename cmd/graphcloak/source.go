@@ -170,9 +170,7 @@ func (a *app) connectorOptions(ctx context.Context) (neo4j.Options, error) {
 	}
 	c := a.config.Connection
 	return neo4j.Options{
-		URI: c.URI, Username: username, Password: password, Database: c.Database, Impersonate: c.Impersonate,
-		ConnectionTimeout: c.Timeout, AllowLoadCSV: a.config.Projection.AllowLoadCSV,
-		Version: readBuild().Version, Concurrency: a.config.Execution.Concurrency,
+		URI: c.URI, Username: username, Password: password, Database: c.Database, Version: readBuild().Version,
 		Logger: a.log, Progress: a.progress, Notify: func(text string) { a.note("Note: %s", text) },
 	}, nil
 }

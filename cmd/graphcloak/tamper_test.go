@@ -331,7 +331,7 @@ func readers(t *testing.T) map[string]map[string]reader {
 		if err := a.readPlan(path, &p); err != nil {
 			return err
 		}
-		return a.release(ctx, &p, fromSensors{}, true)
+		return a.release(ctx, &p, fromSensors{})
 	}
 	verify := func(a *app, path string) error {
 		var r graphcloak.Release

@@ -22,7 +22,7 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		a.note("Note: %s.", c.Note)
 	default:
 		aim := "to name the community best"
-		if c.Aim == plan.AimLocation {
+		if c.ByDistance {
 			aim = "to come nearest to the source"
 		}
 		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
@@ -54,7 +54,7 @@ func tauSection(p *graphcloak.Plan) []term.Section {
 // judgedBy says by what the values of τ are compared, and which of almost equal ones is taken.
 func judgedBy(c *plan.TauChoice) string {
 	switch {
-	case c.Aim == plan.AimLocation:
+	case c.ByDistance:
 		return "meanDistance, of what is named from the source: the smallest tau within 1 % of the best, or within a tenth of its " +
 			"gain over the worst, is chosen."
 	case c.Hopeless:

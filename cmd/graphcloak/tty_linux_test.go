@@ -149,18 +149,11 @@ func TestPromptEndsWithTheContext(t *testing.T) {
 	}
 }
 
-func TestNoInputDoesNotAsk(t *testing.T) {
-	a, s := onScreen(t, "-u", "me", "--no-input")
-	if _, _, err := a.credentials(t.Context()); exitCode(err) != exitUsage || s.text() != "" {
-		t.Errorf("%v; the screen shows %q", err, s.text())
-	}
-}
-
 func TestProgressIsDrawnOnATerminalOnly(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		drawn bool
-	}{{nil, true}, {[]string{"--no-progress"}, false}, {[]string{"--quiet"}, false}} {
+	}{{nil, true}, {[]string{"--quiet"}, false}} {
 		a, s := onScreen(t, c.args...)
 		a.progress("diffuse", 1, 2)
 		a.progress("solve", 7, 0)

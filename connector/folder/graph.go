@@ -173,7 +173,7 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes map[
 	if err := strangers.Err("relationships have an end that is not in nodes.csv", "add the node or remove the line"); err != nil {
 		return err
 	}
-	return e.Finish(c.notices.Add)
+	return e.Finish()
 }
 
 // property hands over a column of nodes.csv for every node of the graph; the text

@@ -5,6 +5,7 @@ package folder
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -36,14 +37,11 @@ func (c *CSV) Labels(ctx context.Context, g *graph.Graph, property string) ([]st
 	return labels, err
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with the label
-// and with a property that is true or a number other than 0. Ids that no plan takes, by [privacy.CheckID], are an ErrInput with
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with a
+// property that is true or a number other than 0. Ids that no plan takes, by [privacy.CheckID], are an ErrInput with
 // their lines. It returns the errors of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	keep := make([]bool, g.Order())
-	for i := range keep {
-		keep[i] = true
-	}
+	keep := slices.Repeat([]bool{true}, g.Order())
 	var bad connector.Offenders
 	if sel.Property != "" {
 		err := c.property(ctx, g, sel.Property, func(i int, text string) {
@@ -54,11 +52,6 @@ func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelec
 			keep[i] = marked
 		})
 		if err != nil {
-			return nil, err
-		}
-	}
-	if sel.Label != "" {
-		if err := c.label(ctx, g, sel.Label, keep); err != nil {
 			return nil, err
 		}
 	}
@@ -110,25 +103,4 @@ func (c *CSV) numbered(g *graph.Graph) (*table, map[string]int32, error) {
 	}
 	t, err := c.open(nodesFile, idColumn)
 	return t, numbers, err
-}
-
-// label keeps the nodes that have the label. A file without the column labels has
-// no labels at all.
-func (c *CSV) label(ctx context.Context, g *graph.Graph, label string, keep []bool) error {
-	t, numbers, err := c.numbered(g)
-	if err != nil {
-		return err
-	}
-	id, labels, seen := t.column(idColumn), t.column(labelsColumn), map[string]bool{}
-	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		has := selected(fields, labels, []string{label}, seen)
-		if i, ok := numbers[fields[id]]; ok {
-			keep[i] = keep[i] && has
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return known("node label", []string{label}, seen)
 }

@@ -166,7 +166,7 @@ func (s *Store) connect(sel graph.Selection, nodes map[graph.ID]chosen, b *graph
 			return err
 		}
 	}
-	return e.Finish(s.notices.Add)
+	return e.Finish()
 }
 
 // each hands over a property of every node of the graph, nil where a node has none.
@@ -205,13 +205,9 @@ func (s *Store) Labels(_ context.Context, g *graph.Graph, property string) ([]st
 	return c.Result()
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with the
-// label and with a property that is true or a number other than 0.
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with a
+// property that is true or a number other than 0.
 func (s *Store) Sensors(_ context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	rows, err := s.rows.Get(g)
-	if err != nil {
-		return nil, err
-	}
 	keep := slices.Repeat([]bool{true}, g.Order())
 	var bad connector.Offenders
 	if sel.Property != "" {
@@ -228,16 +224,6 @@ func (s *Store) Sensors(_ context.Context, g *graph.Graph, sel graph.SensorSelec
 	}
 	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
 		return nil, err
-	}
-	if sel.Label != "" {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		if err := s.knowsLabel(sel.Label); err != nil {
-			return nil, err
-		}
-		for i, row := range rows {
-			keep[i] = keep[i] && slices.Contains(s.nodes[row].Labels, sel.Label)
-		}
 	}
 	return connector.Sensors(keep, sel)
 }

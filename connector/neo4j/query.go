@@ -51,8 +51,6 @@ func (s *Store) checkText(name, text string) error {
 	case asciiEscape.MatchString(text):
 		return fmt.Errorf(`%w: the %s writes a plain character as \u and digits, which may hide what it does; write the character`,
 			connector.ErrInput, name)
-	case s.options.AllowLoadCSV:
-		return nil
 	case loadCSV.MatchString(text):
 		return outside(name, "LOAD CSV")
 	case callsProcedure(text):
@@ -63,8 +61,7 @@ func (s *Store) checkText(name, text string) error {
 
 // outside refuses a query that may reach beyond the database.
 func outside(name, what string) error {
-	return fmt.Errorf("%w: the %s uses %s, with which the server can be made to open files and addresses; --allow-load-csv permits it, "+
-		"for a query that you trust",
+	return fmt.Errorf("%w: the %s uses %s, with which the server can be made to open files and addresses",
 		connector.ErrInput, name, what)
 }
 
@@ -111,7 +108,7 @@ func (s *Store) checkPlan(tx *transaction, name, text string) error {
 	if summary.StatementType() != neo4j.StatementTypeReadOnly || summary.Plan() == nil {
 		return fmt.Errorf("%w: the %s must not write, nor administer the server", connector.ErrInput, name)
 	}
-	if err := s.checkOperator(name, summary.Plan()); err != nil || s.options.AllowLoadCSV {
+	if err := s.checkOperator(name, summary.Plan()); err != nil {
 		return err
 	}
 	_, err = tx.rows("SHOW FUNCTIONS YIELD name, isBuiltIn WHERE NOT isBuiltIn RETURN name", nil, func(r *neo4j.Record) error {
@@ -130,7 +127,6 @@ func (s *Store) checkOperator(name string, p neo4j.Plan) error {
 	switch {
 	case strings.Contains(operator, "Transaction"):
 		return fmt.Errorf("%w: the %s must not run, list or end transactions", connector.ErrInput, name)
-	case s.options.AllowLoadCSV:
 	case strings.Contains(operator, "LoadCSV"):
 		return outside(name, "LOAD CSV")
 	case strings.Contains(operator, "ProcedureCall") && !harmless.MatchString(details):

@@ -76,7 +76,7 @@ func (e *edges) finish(s *Store) error {
 	if err := e.unselected.Err("relationships of the query have an end outside the selected nodes", "select those nodes too"); err != nil {
 		return err
 	}
-	return e.Finish(s.notices.Add)
+	return e.Finish()
 }
 
 // readRelationships reads those between selected nodes: in chunks of nodes, those that leave each.

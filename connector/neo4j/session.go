@@ -128,7 +128,7 @@ type access struct {
 // them.
 func (s *Store) managed(ctx context.Context, a access, work func(*transaction) error) error {
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
-		DatabaseName: s.options.Database, AccessMode: a.mode, ImpersonatedUser: s.options.Impersonate,
+		DatabaseName: s.options.Database, AccessMode: a.mode,
 	})
 	defer hangUp(ctx, session.Close)
 	if a.mode == neo4j.AccessModeWrite {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -69,41 +70,24 @@ func (s *Store) Points(ctx context.Context, g *graph.Graph, property string) (x,
 	return x, y, geographic, err
 }
 
-// Sensors returns, in ascending order, the nodes that carry a sensor: those with the label
-// and with a property that is true or a number other than 0. It returns the errors of
+// Sensors returns, in ascending order, the nodes that carry a sensor: those with a property
+// that is true or a number other than 0. It returns the errors of
 // [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no marks, and
 // [connector.ErrConflict] where the graph has changed.
 func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	if err := s.exist(ctx, labelNames, sel.Label); err != nil {
-		return nil, err
-	}
-	nodes, err := s.nodes.Get(g)
-	if err != nil {
-		return nil, err
-	}
-	keep := make([]bool, g.Order())
-	for i := range keep {
-		keep[i] = true
-	}
+	keep := slices.Repeat([]bool{true}, g.Order())
 	var bad connector.Offenders
 	if sel.Property != "" {
-		err = s.property(ctx, g, sel.Property, func(i int, v any) {
+		err := s.property(ctx, g, sel.Property, func(i int, v any) {
 			marked, wrong := connector.Flag(v)
 			if wrong != "" {
 				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
 			}
 			keep[i] = marked
 		})
-	}
-	if err == nil && sel.Label != "" {
-		names := naming{}
-		err = s.each(ctx, "sensors", nodes, "$"+names.add(sel.Label)+" IN labels(n)", names, func(i int, v any) {
-			has, _ := v.(bool)
-			keep[i] = keep[i] && has
-		})
-	}
-	if err != nil {
-		return nil, err
+		if err != nil {
+			return nil, err
+		}
 	}
 	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
 		return nil, err

@@ -18,23 +18,18 @@ import (
 
 // Options says where the server is and how to talk to it.
 type Options struct {
-	URI         string // "": neo4j://localhost:7687
-	Username    string // "": no authentication
-	Password    string
-	Database    string // "": the user's home database
-	Impersonate string // act as this user
-	ReadOnly    bool   // refuse to write, whatever the server allows
-
-	// AllowLoadCSV lets queries of the user load CSV, and call procedures and
-	// functions of plugins: they may reach other files and addresses.
-	AllowLoadCSV bool
+	URI      string // "": neo4j://localhost:7687
+	Username string // "": no authentication
+	Password string
+	Database string // "": the user's home database
+	ReadOnly bool   // refuse to write, whatever the server allows
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000
 	Concurrency int           // sessions at once; 0: 2
 	Timeout     time.Duration // of one transaction; 0: 10 minutes
 
-	ConnectionTimeout time.Duration // of a connection, until the server has answered and let the user in; 0: 10 seconds
+	connectTime time.Duration // of a connection, until the server has answered and let the user in; 0: 10 seconds
 
 	Logger   *slog.Logger                          // nil: silent
 	Progress func(stage string, done, total int64) // nil: silent; called from one goroutine at a time
@@ -115,8 +110,8 @@ func (o *Options) setDefaults() {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Minute
 	}
-	if o.ConnectionTimeout <= 0 {
-		o.ConnectionTimeout = 10 * time.Second
+	if o.connectTime <= 0 {
+		o.connectTime = 10 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -141,21 +136,20 @@ func (o *Options) token() neo4j.AuthToken {
 func (o *Options) configure(c *config.Config) {
 	c.UserAgent = "graphcloak/" + o.Version
 	c.TelemetryDisabled = true
-	c.ConnectionAcquisitionTimeout = o.ConnectionTimeout // from the socket to the server's greeting
-	c.SocketConnectTimeout = o.ConnectionTimeout
+	c.ConnectionAcquisitionTimeout = o.connectTime // from the socket to the server's greeting
+	c.SocketConnectTimeout = o.connectTime
 	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
 }
 
-// connectInTime is connect within ConnectionTimeout: a peer that accepts the connection
+// connectInTime is connect within a time: a peer that accepts the connection
 // and stays silent is no Neo4j server, or one that is down.
 func (s *Store) connectInTime(parent context.Context) error {
-	ctx, cancel := context.WithTimeout(parent, s.options.ConnectionTimeout)
+	ctx, cancel := context.WithTimeout(parent, s.options.connectTime)
 	defer cancel()
 	err := s.connect(ctx)
 	if err != nil && ctx.Err() != nil && parent.Err() == nil {
-		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port, or raise "+
-			"--connection-timeout",
-			connector.ErrTransient, s.options.ConnectionTimeout)
+		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port",
+			connector.ErrTransient, s.options.connectTime)
 	}
 	return err
 }

@@ -163,17 +163,10 @@ func testBadRelationships(t *testing.T, s Suite) {
 			t.Errorf("%q does not say %q", err, part)
 		}
 	}
-	sel.LengthProperty, sel.DropBadWeight = "length", true
-	g := open(t, s, st, sel)
-	if expect := want(t, graph.Sum, "1 2 3 4 5 6 7 8", edge(0, 1, 1, 1), edge(0, 7, 2, 1)); g.Digest() != expect.Digest() {
-		t.Errorf("dropping the bad: read %s, want %s", describe(g), describe(expect))
-	}
-	if !slices.ContainsFunc(st.Notices(), func(n string) bool { return strings.Contains(n, "left out 7 relationships") }) {
-		t.Errorf("notices %q do not count 7", st.Notices())
-	}
-	sel = graph.Selection{RelationshipWeightProperty: "weight", DefaultWeight: 4, DropBadWeight: true}
-	if e, ok := open(t, s, st, sel).Edge(1, 2); !ok || e.Weight != 4 {
-		t.Errorf("a missing weight became %+v, want the default 4", e)
+	sel.LengthProperty = "length"
+	if _, err := st.Graph(t.Context(), s.Select(st, sel)); !errors.Is(err, connector.ErrInput) ||
+		!strings.Contains(err.Error(), "7 relationships") || !strings.Contains(err.Error(), "coalesce") {
+		t.Errorf("bad weights and lengths: %v, want ErrInput that counts 7 and says what to do", err)
 	}
 }
 
@@ -190,8 +183,7 @@ func testIsolated(t *testing.T, s Suite) {
 		if err != nil || len(heat) != 3 || heat[0] != 0.5 || !math.IsNaN(heat[1]) || heat[2] != 1 {
 			t.Errorf("values %v, %v, want 0.5, none and 1", heat, err)
 		}
-		label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
-		if sensors, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label}); err != nil ||
+		if sensors, err := st.Sensors(t.Context(), g, graph.SensorSelection{Property: "heat"}); err != nil ||
 			!slices.Equal(sensors, []int{0, 2}) {
 			t.Errorf("sensors %v, %v", sensors, err)
 		}
@@ -291,16 +283,13 @@ func testLabels(t *testing.T, s Suite) {
 func testSensors(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	g := open(t, s, st, graph.Selection{})
-	label := s.Select(st, graph.Selection{NodeLabels: []string{"Sensor"}}).NodeLabels[0]
 	for _, test := range []struct {
 		sel  graph.SensorSelection
 		want []int
 	}{
 		{graph.SensorSelection{}, []int{0, 1, 2, 3, 4}},
-		{graph.SensorSelection{Label: label}, []int{0, 2}},
 		{graph.SensorSelection{Property: "mark"}, []int{0, 3, 4}},
 		{graph.SensorSelection{Property: "heat"}, []int{0, 2, 3}},
-		{graph.SensorSelection{Label: label, Property: "mark"}, []int{0}},
 	} {
 		if got, err := st.Sensors(t.Context(), g, test.sel); err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("%+v: %v, %v, want %v", test.sel, got, err, test.want)
@@ -308,9 +297,6 @@ func testSensors(t *testing.T, s Suite) {
 	}
 	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Property: "club"}); !errors.Is(err, connector.ErrInput) {
 		t.Errorf("a text as a mark: %v, want ErrInput", err)
-	}
-	if _, err := st.Sensors(t.Context(), g, graph.SensorSelection{Label: label + "x"}); !errors.Is(err, connector.ErrNotFound) {
-		t.Errorf("an unknown label: %v, want ErrNotFound", err)
 	}
 }
 

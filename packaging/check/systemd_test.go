@@ -80,7 +80,7 @@ func TestServiceEnvironment(t *testing.T) {
 	}
 	specifiers := strings.NewReplacer("%d", dir, "%C", dir, "%i", "risk", "/etc/graphcloak", dir)
 	// two are those of the EnvironmentFile
-	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j", "GRAPHCLOAK_TIMEOUT=3s"}
+	env := []string{"STATE_DIRECTORY=" + state, "NEO4J_URI=bolt://127.0.0.1:1", "NEO4J_USERNAME=neo4j"}
 	var command []string
 	for line := range strings.Lines(string(text)) {
 		line = specifiers.Replace(strings.TrimSpace(line))

@@ -31,7 +31,7 @@ with nodes_csv.open("w", newline="") as f:
 
 # %% What it would cost and be worth, before anything is spent.
 settings: dict[str, Any] = {"community_property": "leiden", "tau": 4, "epsilon": 4, "delta": 0.01}
-expected = gc.evaluate("folder:water", trials=200, random_seed=1, **settings)
+expected = gc.evaluate("folder:water", trials=200, **settings)
 print(f"right in {expected.right.rate:.0%} of simulated runs, by chance in {expected.chance:.0%}")
 
 # %% The run. With mode="write", the default, the properties go back to the nodes.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Setting = str | int | float | bool | os.PathLike[str] | list[str] | tuple[str, ...] | None
 
 # The package sets these itself, or the program would ask, wait or print no JSON.
-OWN = {"format", "no_input", "no_progress", "color", "help", "password_stdin", "quiet", "from"}
+OWN = {"format", "help", "quiet", "from"}
 # What the program says beside a result goes to a log, for a warning made an error would lose a result that is paid for.
 LOG = logging.getLogger("graphcloak")
 
@@ -120,9 +120,9 @@ class GraphCloak:
 
     def _execute(self, arguments: list[str]) -> str:
         """Returns standard output. An interrupt is handed on, so that the program ends in order and can be resumed."""
-        env = {k: v for k, v in {**os.environ, **self._env}.items() if k != "GRAPHCLOAK_BINARY"}  # no setting of the program
+        env = {k: v for k, v in {**os.environ, **self._env, "NO_COLOR": "1"}.items() if k != "GRAPHCLOAK_BINARY"}  # no setting
         child = subprocess.Popen(
-            [self.binary, *arguments, "--no-input", "--no-progress", "--color=never"],
+            [self.binary, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -143,7 +143,8 @@ class GraphCloak:
         if child.returncode != 0:
             raise failure(child.returncode, out, err, env)
         for line in hide(err, env).splitlines():
-            LOG.warning("%s", line)
+            if not line.startswith("Progress: "):
+                LOG.warning("%s", line)
         return out
 
 

@@ -154,8 +154,8 @@ class Program(InFolder):
 
 
 class Commands(InFolder):
-    def test_evaluate_is_the_same_for_a_seed(self) -> None:
-        one, other = (self.gc.evaluate("example:net3", trials=20, random_seed=s, **SETTINGS) for s in (1, 1))
+    def test_evaluate_is_the_same_twice(self) -> None:
+        one, other = (self.gc.evaluate("example:net3", trials=20, **SETTINGS) for _ in range(2))
         self.assertEqual(one.document, other.document)
         self.assertTrue(one.right.lower <= one.right.rate <= one.right.upper)
 
@@ -194,7 +194,7 @@ class Flags(unittest.TestCase):
         )
 
     def test_refused(self) -> None:
-        for name in ("password", "format", "from", "password_stdin", "Tau", "a=b", "a-b", ""):
+        for name in ("password", "format", "from", "Tau", "a=b", "a-b", ""):
             with self.subTest(name), self.assertRaises(ValueError) as caught:
                 client.flags({name: SECRET})
             self.assertNotIn(SECRET, str(caught.exception))

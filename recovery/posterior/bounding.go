@@ -3,13 +3,33 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
+
+// effort limits the work of boundedNorms. The k-th round after the first has up to 16·4^{k-1} directions.
+type effort struct {
+	probes []int // of each round
+	peaks  int   // exact norms at a time
+	most   int   // exact norms in all, shared among the rounds
+}
+
+func defaultEffort() effort { return effort{probes: []int{16, 64, 192}, peaks: 64, most: 512} }
+
+// looks is the number of bounds that rounds may look at, each of which may fail: of any number of blocks of probes in each. Which of
+// them are looked at depends on the probes.
+func (b effort) looks() (count int) {
+	for _, most := range b.probes {
+		count += (most + probeWidth - 1) / probeWidth
+	}
+	return count
+}
 
 // bounding narrows bounds on the norms of all nodes until they no longer matter to the
 // posterior.
@@ -20,33 +40,26 @@ type bounding struct {
 	cError      float64   // of an entry of c
 	out         Norms
 	low, high   []float64 // bounds on the log weight of each node
-	logZ        float64   // of all weights
-	uncertainty
-	done int // exact norms
+	exact       []bool    // nodes of exact norms
+	done        int       // how many
+
+	// What the bounds leave open: the error of each posterior probability, −Inf where the norm is exact, and of all, the
+	// nodes of the largest errors, largest first, and the error of the log odds of the first two.
+	logShare   []float64
+	logTotal   float64
+	candidates []int
+	odds       float64
 }
 
 func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
 	n := len(logPrior)
-	s := &bounding{products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data), out: unbounded(n)}
+	s := &bounding{
+		products: p, e: e, logPrior: logPrior, c: make([]float64, n), cError: productError(p.Data), exact: make([]bool, n),
+		out: Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)},
+	}
+	floats.AddConst(math.Inf(1), s.out.High)
 	p.A.MulVecTo(s.c, true, p.Y)
-	s.exact = make([]bool, n)
 	return s
-}
-
-// unbounded returns bounds of 0 and +∞.
-func unbounded(n int) Norms {
-	out := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	floats.AddConst(math.Inf(1), out.High)
-	return out
-}
-
-// assess updates the uncertainty that the bounds leave, and lists k candidates.
-func (s *bounding) assess(k int) {
-	weight := s.e.weights(s.c, s.out.N, s.logPrior)
-	s.logZ = logSum(weight)
-	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
-	s.measure(weight, s.low, s.high, s.logZ)
-	s.rank(k)
 }
 
 // boundedNorms bounds the norms by the balls that heat reaches where that is cheap, else in
@@ -60,11 +73,9 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 		}
 		return s.out, err
 	}
-	f, err := s.begin(ctx, b)
-	if err != nil {
-		return s.out, err
-	}
-	for round := range b.rounds {
+	f := newDeflation(s.products, 1)
+	f.a = linop.Coarse(s.A, coarseShare*posteriorTol/linop.Norm(s.A))
+	for round := range b.probes {
 		if err := s.round(ctx, f, b, round); err != nil || s.settled() {
 			return s.out, err
 		}
@@ -72,159 +83,50 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	return s.out, nil
 }
 
-// coarseShare is the share of the errors allowed to the posterior that cheaper products for
-// probes may make.
-const coarseShare = 0.1
+// coarseShare is the share of the errors allowed to the posterior that cheaper products for directions and
+// probes may make, twice, at the lower and at the upper bound. The log evidence of a column of length up to ‖A‖₂ changes by at
+// most ‖A‖₂ times its error.
+const coarseShare = 0.05
 
-// begin takes 16 probes, by products that are as coarse as the posterior allows. The column of a
-// source that stands out by ‖A‖₂ standard deviations has a log evidence that an error of its length
-// changes by ‖A‖₂ times as much. Where more than a share of the allowed would be open because of the error of
-// coarse products, they are dropped: what follows does not depend on them.
-func (s *bounding) begin(ctx context.Context, b effort) (*deflation, error) {
-	f, first, beta := newDeflation(s.products, 1), min(probeWidth, b.probes), normFailure/float64(b.looks())
-	f.a = linop.Coarse(s.A, coarseShare*posteriorTol/linop.Norm(s.A))
-	if err := s.probe(ctx, f, first, beta); err != nil || linop.Err(f.a) <= linop.Err(s.A) {
-		return f, err
-	}
-	open := s.foreseen(f, math.Inf(1), beta, linop.Err(f.a))
-	if math.Exp(open.logTotal) <= coarseShare*posteriorTol && open.odds <= coarseShare*posteriorTol {
-		return f, nil
-	}
-	f.a, f.probes, s.out = s.A, 0, unbounded(len(s.c))
-	return f, s.probe(ctx, f, first, beta)
-}
-
-// looks is the number of bounds that rounds may look at, each of which may fail: for each
-// choice of directions, one more than rounds, any number of blocks of probes, and what is left
-// of a block at the end of a round. Which of them are looked at depends on the probes.
-func (b effort) looks() int {
-	blocks := (b.probes<<(2*(b.rounds-1)) + probeWidth - 1) / probeWidth
-	return (b.rounds + 1) * (blocks + b.rounds)
-}
-
-// round takes directions where these hold so much that fewer probes make up for their products,
-// then as many probes as are seen to settle the posterior, and norms exactly. Probes before
+// round takes directions, but in the first round, then probes until they settle the posterior, and norms exactly. Probes before
 // count on while the directions are the same.
 func (s *bounding) round(ctx context.Context, f *deflation, b effort, round int) error {
-	most, beta := b.probes<<(2*round), normFailure/float64(b.looks())
-	p := s.plan(f, most, beta)
-	if weight := p.left.weights(); f.worthwhile(weight, p.need, most) {
-		if err := f.grow(ctx, probeWidth<<(2*round), weight, s.out.N); err != nil {
+	if round > 0 {
+		if err := f.grow(ctx, probeWidth<<(2*(round-1)), s.weights(), s.out.N); err != nil {
 			return err
 		}
-		if err := s.probe(ctx, f, min(probeWidth, most), beta); err != nil {
+	}
+	for most := b.probes[round]; f.probes < most && s.open(); {
+		if err := f.probe(ctx, min(probeWidth, most-f.probes)); err != nil {
 			return err
 		}
-		p = s.plan(f, most, beta)
+		s.out.intersect(f.bounds(normFailure / float64(b.looks())))
+		s.assess(0)
 	}
-	for more := s.more(f, p, most); more > 0; more = s.more(f, p, most) {
-		if err := s.probe(ctx, f, more, beta); err != nil {
-			return err
-		}
-		p = s.plan(f, most, beta)
-	}
-	return s.peaks(ctx, b.peaks, b.most*(round+1)/b.rounds)
+	return s.peaks(ctx, b.peaks, b.most*(round+1)/len(b.probes))
 }
 
-// probePlan is what more probes are seen to do.
-type probePlan struct {
-	left uncertainty // after the most that may be taken
-	need int         // how many in all settle the posterior; more than may be taken where these do not
-}
-
-// plan looks ahead, as far as there is a choice.
-func (s *bounding) plan(f *deflation, most int, beta float64) probePlan {
-	if s.excess(s.uncertainty) <= 0 || f.probes >= most && s.done > 0 {
-		return probePlan{need: f.probes}
-	}
-	left := s.forecast(f, most, beta)
-	return probePlan{left, s.needed(f, most, beta, left)}
-}
-
-// more returns how many more probes to take, for at most so many in all: as many as are seen to
-// settle the posterior, or all where these do not but leave a tenth less open.
-func (s *bounding) more(f *deflation, p probePlan, most int) int {
-	if p.need <= most {
-		return max(0, p.need-f.probes)
-	}
-	if s.excess(p.left) < s.excess(s.uncertainty)-little {
-		return max(0, most-f.probes)
-	}
-	return 0
-}
-
-// little is by how much the logarithm of what is open has to fall for probes that do not settle
-// the posterior: a tenth.
-const little = 0.1
-
-// probe narrows the bounds by so many more probes.
-func (s *bounding) probe(ctx context.Context, f *deflation, count int, beta float64) error {
-	if err := f.probe(ctx, count); err != nil {
-		return err
-	}
-	s.out.intersect(f.bounds(float64(f.probes), beta))
-	s.assess(0)
-	s.least(f, beta)
-	return nil
-}
-
-// least notes what exact norms would leave open, because of the error that A declares. Coarse
-// products are taken only where that is far below the goal.
-func (s *bounding) least(f *deflation, beta float64) {
-	if s.cError == 0 || linop.Err(f.a) > linop.Err(s.A) {
-		return
-	}
-	u := s.foreseen(f, math.Inf(1), beta, linop.Err(s.A))
-	s.leastTotal, s.leastOdds = math.Exp(u.logTotal), u.odds
-}
-
-// forecast returns what as many probes in all would leave open, as far as those made so far
-// tell.
-func (s *bounding) forecast(f *deflation, probes int, beta float64) uncertainty {
-	return s.foreseen(f, float64(probes), beta, linop.Err(f.a))
-}
-
-// foreseen is forecast for products of a given error.
-func (s *bounding) foreseen(f *deflation, probes, beta, e float64) (u uncertainty) {
-	norms := f.boundsWithin(probes, beta, e)
+// assess updates what the bounds leave open, and lists k candidates.
+func (s *bounding) assess(k int) {
+	weight := s.e.weights(s.c, s.out.N, s.logPrior)
+	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
+	s.logShare = logShareErrors(s.low, s.high, logSum(weight))
+	s.logTotal, s.odds = logSum(s.logShare), logOddsError(weight, s.low, s.high)
 	for i, exact := range s.exact {
 		if exact {
-			norms.N[i], norms.Low[i], norms.High[i] = s.out.N[i], s.out.Low[i], s.out.High[i]
+			s.logShare[i] = math.Inf(-1)
 		}
 	}
-	low, high := s.e.weightBounds(s.c, norms, s.cError, s.logPrior)
-	u.measure(s.e.weights(s.c, norms.N, s.logPrior), low, high, s.logZ)
-	return u
+	s.candidates = s.largest(s.logShare, k)
 }
 
-// excess returns the logarithm of how far the error of the probabilities is above its goal or,
-// where exact norms did not help, that of the log odds of the first two.
-func (s *bounding) excess(u uncertainty) float64 {
-	total := u.logTotal - s.totalGoal()
-	if s.done == 0 {
-		return total
-	}
-	return max(total, math.Log(u.odds/s.oddsGoal()))
+// open reports whether probes may help: to know the odds of the first two exact norms are tried first.
+func (s *bounding) open() bool {
+	return s.logShare == nil || s.logTotal > math.Log(posteriorTol) || s.done > 0 && s.odds > posteriorTol
 }
 
-// needed returns the number of probes, at most a given one that leaves what is left, that is
-// seen to settle the posterior, with a tenth to spare; a larger number where none does.
-func (s *bounding) needed(f *deflation, most int, beta float64, left uncertainty) int {
-	switch {
-	case s.excess(s.uncertainty) <= 0:
-		return f.probes
-	case s.excess(left) > -little:
-		return most + 1
-	}
-	low, high := f.probes/probeWidth, (most+probeWidth-1)/probeWidth // in blocks
-	for high-low > 1 {
-		if mid := (low + high) / 2; s.excess(s.forecast(f, mid*probeWidth, beta)) <= -little {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return min(most, high*probeWidth)
+func (s *bounding) settled() bool {
+	return s.logTotal <= math.Log(posteriorTol) && s.odds <= posteriorTol
 }
 
 // peaks computes up to so many norms in all exactly, some at a time, as long as that is
@@ -258,7 +160,110 @@ func (s *bounding) picks(k, most int, oddsBefore float64) []int {
 	case s.concentrated(most):
 		return s.candidates[:min(k, len(s.candidates))]
 	case s.unclear(oddsBefore):
-		return largest(s.high, s.exact, min(k, probeWidth))
+		return s.largest(s.high, min(k, probeWidth))
 	}
 	return nil
+}
+
+// concentrated reports whether the k nodes of the largest shares account for half of the error
+// of the posterior, which is above its goal.
+func (s *bounding) concentrated(k int) bool {
+	if len(s.candidates) == 0 || s.logTotal <= math.Log(posteriorTol) {
+		return false
+	}
+	mass := make([]float64, 0, k)
+	for _, i := range s.candidates[:min(k, len(s.candidates))] {
+		mass = append(mass, s.logShare[i])
+	}
+	return logSum(mass) >= s.logTotal-math.Ln2
+}
+
+// unclear reports whether the error of the log odds is above its goal, and fell by a tenth from
+// its value before the last step.
+func (s *bounding) unclear(before float64) bool { return s.odds > posteriorTol && s.odds < 0.9*before }
+
+// largest returns the nodes of the k largest values but those of exact norms, largest first; of equal
+// ones those of lower nodes come first.
+func (s *bounding) largest(x []float64, k int) (out []int) {
+	if k == 0 {
+		return nil
+	}
+	for i, exact := range s.exact {
+		if !exact {
+			out = append(out, i)
+		}
+	}
+	parallel.SortFunc(out, func(i, j int) int { return cmp.Or(cmp.Compare(x[j], x[i]), cmp.Compare(i, j)) })
+	return out[:min(k, len(out))]
+}
+
+// weights returns the shares relative to the largest, or nil where none is finite.
+func (s *bounding) weights() []float64 {
+	w, largest := make([]float64, len(s.logShare)), floats.Max(s.logShare)
+	if math.IsInf(largest, 0) || math.IsNaN(largest) {
+		return nil
+	}
+	parallel.Rows(len(w), logWork/16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			w[i] = math.Exp(s.logShare[i] - largest)
+		}
+	})
+	return w
+}
+
+// localTolerances are the errors allowed, in turn, to columns that matter to the posterior,
+// relative to the longest that a column can be.
+var localTolerances = []float64{1e-2, 1e-4, 1e-7, 0}
+
+// localProducts is the number of products that probes take at least: beyond their time
+// balls are not tried.
+const localProducts = 128
+
+// local bounds all norms by the balls that heat reaches, as the operator can, first
+// roughly and then better where it matters. It reports false where probes are cheaper.
+func (s *bounding) local(ctx context.Context) (bool, error) {
+	js := everyNode(len(s.c))
+	for level, tol := range localTolerances {
+		ok, err := s.balls(ctx, js, tol, max(localProducts, min(len(js), exactOrder)))
+		if !ok || err != nil {
+			return level > 0, err
+		}
+		s.assess(0)
+		if js = s.mattering(); len(js) == 0 {
+			break
+		}
+	}
+	return true, nil
+}
+
+// balls narrows the bounds of the columns js.
+func (s *bounding) balls(ctx context.Context, js []int, tol float64, most int) (bool, error) {
+	low, high := make([]float64, len(js)), make([]float64, len(js))
+	ok, err := linop.ColumnSquares(ctx, s.A, js, nil, tol, most, low, high)
+	if !ok || err != nil {
+		return false, err
+	}
+	for k, j := range js {
+		l, h := max(s.out.Low[j], low[k]), min(s.out.High[j], high[k])
+		root := (math.Sqrt(l) + math.Sqrt(h)) / 2
+		s.out.Low[j], s.out.High[j], s.out.N[j] = l, h, min(max(root*root, l), h)
+	}
+	return true, nil
+}
+
+// mattering lists the nodes whose bounds are to be narrower: all but those whose errors add
+// up to half of what is allowed to the posterior, and, where the log odds of the first two
+// nodes are not known well, those that may be among these two.
+func (s *bounding) mattering() []int {
+	if s.settled() {
+		return nil
+	}
+	least, second := math.Log(posteriorTol/2/float64(len(s.c))), firstTwo(s.low)[1]
+	var out []int
+	for i, share := range s.logShare {
+		if share > least || s.odds > posteriorTol && s.high[i] >= second && s.high[i] > s.low[i] {
+			out = append(out, i)
+		}
+	}
+	return out
 }

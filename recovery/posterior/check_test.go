@@ -53,7 +53,7 @@ func TestCheckErrsAsOftenAsItSays(t *testing.T) {
 	}
 	check := func(run int, a float64) *posterior.Check {
 		d := heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, a, 6)
-		c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible})
+		c, err := newCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestRareFalseAlarms(t *testing.T) {
 	for _, amplitude := range []float64{.4, 1, 1.5, 1e4} {
 		d := heated(rand.New(rand.NewPCG(3, 5)), 12, amplitude, 14)
 		for _, alarm := range []float64{1e-3, 1e-7, 1e-300} {
-			c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{FalseAlarm: alarm})
+			c, err := newCheck(t.Context(), d, posterior.CheckOptions{FalseAlarm: alarm})
 			if err != nil || c.Trials > 9999 {
 				t.Fatalf("%d trials (%v)", c.Trials, err)
 			}
@@ -105,7 +105,7 @@ func TestCheckSeesMisfits(t *testing.T) {
 	} {
 		d := heated(rand.New(rand.NewPCG(7, 5)), 12, 1, 6)
 		spoil(d.Y)
-		c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{})
+		c, err := newCheck(t.Context(), d, posterior.CheckOptions{})
 		if err != nil || c.Fit >= .001 || c.Trials != 999 {
 			t.Errorf("%s: p = %v with %d trials (%v), want below .001 with 999", name, c.Fit, c.Trials, err)
 		}
@@ -120,7 +120,7 @@ func TestCheckFindsTheBestFit(t *testing.T) {
 		prior := []float64{1, 2, 0, 1, 1, 1, 3, 1, 1}
 		for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
 			opts := posterior.Options{Amplitude: amplitude, Prior: prior}
-			c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Options: opts, Trials: 19})
+			c, err := newCheck(t.Context(), d, posterior.CheckOptions{Options: opts, Trials: 19})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestCheckFindsTheBestFit(t *testing.T) {
 // A threshold is exceeded exactly where the p-value is at most the rate.
 func TestThreshold(t *testing.T) {
 	d := heated(rand.New(rand.NewPCG(3, 5)), 8, 0, 3)
-	c, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Trials: 39})
+	c, err := newCheck(t.Context(), d, posterior.CheckOptions{Trials: 39})
 	if err != nil || !slices.IsSorted(c.Null) || len(c.Null) != 39 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -234,7 +234,7 @@ func TestSecondAgainstPairs(t *testing.T) {
 
 func TestCheckRefuses(t *testing.T) {
 	d := heated(rand.New(rand.NewPCG(1, 8)), 4, 1, 2)
-	if _, err := posterior.NewCheck(t.Context(), d, posterior.CheckOptions{Visible: mat.NewDense(1, 3, nil)}); !errors.Is(err,
+	if _, err := newCheck(t.Context(), d, posterior.CheckOptions{Visible: mat.NewDense(1, 3, nil)}); !errors.Is(err,
 		posterior.ErrInvalid) {
 		t.Errorf("directions among other measurements: %v", err)
 	}

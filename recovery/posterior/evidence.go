@@ -147,3 +147,14 @@ func mills(x float64) float64 {
 	}
 	return 1 / f
 }
+
+// likeliest returns the amplitude of the largest likelihood that the prior allows.
+func (e evidence) likeliest(c, n float64) float64 {
+	switch {
+	case e.unit == 1 || c >= n:
+		return 1
+	case c <= 0:
+		return 0
+	}
+	return c / n
+}

@@ -9,9 +9,8 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
-// Faults says how often sensors are faulty: given the state of their network each by itself. The noise of a faulty
-// sensor is added all the same. In units of the noise, what sensor s published is, where a source
-// gives it the mean x, of density
+// Faults says how often sensors are faulty, each by itself. The noise of a faulty sensor is added all the same. In units
+// of the noise, what sensor s published is, where a source gives it the mean x, of density
 //
 //	sound:   N(y; x, 1)
 //	broken:  (Φ(y − l) − Φ(y − h))/(h − l)/2 + (φ(y − l) + φ_v(y − l) + φ(y − h) + φ_v(y − h))/8
@@ -20,18 +19,14 @@ import (
 // A broken sensor reads anything in [l, h], the range that readings are clipped to, or is stuck at an end of it, where all
 // lands that lies beyond. The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
 // Where no range is known, the density of a broken sensor is a Cauchy one about 0 of half width 30, under which no measurement,
-// however large, speaks for more than a few nats.
-//
-// Rate is the mean of the rate of broken sensors. Of the others, 4o are shifted for each that is sound, in the mean, with o the
-// odds of Rate. How many are broken and shifted is learnt: sensors that are seen to be faulty make others the more
-// suspect. The zero value is no fault at all.
+// however large, speaks for more than a few nats. The zero value is no fault at all.
 type Faults struct {
-	Rate float64 // in [0, 1)
+	// Rate is the probability of a sensor to be broken, in [0, 1). Of the others, 4o are shifted for each that is sound, with o the
+	// odds of Rate.
+	Rate float64
 	// Low and High are l and h in units of the noise, one a row of A, up to
 	// [measurement.MaxLength] either way; nil: unknown.
 	Low, High []float64
-
-	only int // the state that is known, from 1; 0: none
 }
 
 // shiftedVariance is v.
@@ -41,9 +36,25 @@ const shiftedVariance = 10
 // where its range is unknown.
 const unknownWidth = 30
 
-// maxRate is the largest mean rate: nearer to 1 a rate of the prior rounds to 1, under which a sound sensor
-// is impossible.
+// maxRate is the largest rate: nearer to 1 a sound sensor is all but impossible.
 const maxRate = 1 - 1e-12
+
+// shiftedOdds is how much commoner shifted sensors are supposed than broken ones, against sound ones: what is hard to
+// see is seldom fixed.
+const shiftedOdds = 4
+
+// prior returns the probabilities of a sensor to be sound, shifted and broken.
+func (f Faults) prior() (sound, shifted, broken float64) {
+	sound = (1 - f.Rate) * (1 - f.Rate) / (1 - f.Rate + shiftedOdds*f.Rate)
+	return sound, 1 - f.Rate - sound, f.Rate
+}
+
+// FaultyPrior returns the probability, before any measurement, that a sensor is broken or shifted at a rate of broken
+// ones: at .01 it is .048.
+func FaultyPrior(rate float64) float64 {
+	sound, _, _ := Faults{Rate: rate}.prior()
+	return 1 - sound
+}
 
 // CheckFaultRate refuses, with [ErrInvalid], what is no rate of faults in [0, 1 − 10⁻¹²].
 func CheckFaultRate(rate float64) error {
@@ -77,23 +88,17 @@ func logUnknown(y float64) float64 {
 	return -math.Log(math.Pi*unknownWidth) - math.Log1p(y/unknownWidth*(y/unknownWidth))
 }
 
-// logBrokenParts are the logarithms of the parts, each with one peak, of the density of a broken sensor whose range is known.
-func (f Faults) logBrokenParts(s int, y float64) [5]float64 {
-	const logHalf, logEighth = -math.Ln2, -3 * math.Ln2
-	l, h := f.Low[s], f.High[s]
-	return [5]float64{
-		logHalf + logUniform(y, l, h),
-		logEighth + logNormal(y-l), logEighth + logShifted(y-l), logEighth + logNormal(y-h), logEighth + logShifted(y-h),
-	}
-}
-
 // logBroken returns the log density of a broken sensor.
 func (f Faults) logBroken(s int, y float64) float64 {
 	if f.Low == nil {
 		return logUnknown(y)
 	}
-	parts := f.logBrokenParts(s, y)
-	return logSum(parts[:])
+	const logHalf, logEighth = -math.Ln2, -3 * math.Ln2
+	l, h := f.Low[s], f.High[s]
+	return logSum([]float64{
+		logHalf + logUniform(y, l, h),
+		logEighth + logNormal(y-l), logEighth + logShifted(y-l), logEighth + logNormal(y-h), logEighth + logShifted(y-h),
+	})
 }
 
 // narrowRange is a width, in units of the noise, within which a uniform reading cannot be

@@ -9,25 +9,15 @@ import (
 )
 
 // faultyEvidence integrates the likelihood of one source over its amplitude where sensors
-// may be faulty. Multiplied out, the likelihood of amplitude a is a sum over the states of the
-// network and of each sensor, with positive weights, of e^{a·c − a²N'/2}, N' the sum of squares of the
+// may be faulty. Multiplied out, the likelihood of amplitude a is a sum over what each sensor may be,
+// with positive weights, of e^{a·c − a²N'/2}, N' the sum of squares of the
 // column over the sound sensors and a v-th of that over the shifted ones, at most
 // N, that of the whole column. So whatever rule integrates every normal density of
 // width 1/√N and more to a relative error does it for the sum.
 type faultyEvidence struct {
-	sensors   []sensor
-	logStates []float64 // log probabilities of the states, given what is known of sources
-	base      float64   // log evidence of no source and faults against sound sensors
-	prior     amplitudePrior
-	faint     float64   // the largest |x·y| + x² of a sensor that is expanded
-	at, w     []float64 // Gauss–Legendre on [0, 1]
-}
-
-// amplitudePrior is a mass on amplitude 1 and the rest even on [0, 1].
-type amplitudePrior struct{ one, even float64 }
-
-func (a Amplitude) prior() amplitudePrior {
-	return amplitudePrior{one: a.unit(), even: 1 - a.unit()}
+	sensors []sensor
+	unit    float64   // probability of amplitude 1 itself; the rest is uniform
+	at, w   []float64 // Gauss–Legendre on [0, 1]
 }
 
 // panelNodes is the number of nodes a panel; panelWidth is the width of a panel in units of 1/√N,
@@ -44,36 +34,18 @@ const directPanels = 8
 const negligible = 50
 
 func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
-	e := &faultyEvidence{prior: a.prior(), faint: faintExponent, at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
-	e.sensors, e.logStates, e.base = f.sensors(y)
+	e := &faultyEvidence{sensors: f.sensors(y), unit: a.unit(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	return e
 }
 
-// mix returns the log likelihood from that in each state.
-func (e *faultyEvidence) mix(logs *[maxStates]float64) float64 {
-	largest := math.Inf(-1)
-	for k, l := range e.logStates {
-		logs[k] += l
-		largest = max(largest, logs[k])
-	}
-	sum := 0.0
-	for k := range e.logStates {
-		sum += math.Exp(logs[k] - largest)
-	}
-	return largest + math.Log(sum)
-}
-
 // column is one column of A, prepared: the sensors that it moves, and the expansion of the log
-// likelihood of all others, which it moves too little to tell, to second order, at each fault
-// rate.
+// likelihood of all others, which it moves too little to tell, to second order.
 type column struct {
 	*faultyEvidence
 	moved []movedSensor
-	faint [maxStates]parabola
+	faint parabola
 	norm  float64 // Σ x²
-	// expanded bounds the error of the expansion.
-	expanded float64
 }
 
 type movedSensor struct {
@@ -112,83 +84,46 @@ func (c *column) reset(e *faultyEvidence) {
 }
 
 // add adds the entry of a row.
-func (c *column) add(row int, x float64) { c.addOf(&c.sensors[row], row, x) }
-
-// addOf adds the entry of a row whose sensor is this.
-func (c *column) addOf(t *sensor, row int, x float64) {
+func (c *column) add(row int, x float64) {
+	t := &c.sensors[row]
 	c.norm += x * x
-	size, widest := math.Abs(x*t.y)+x*x, 0.0
-	if size > c.faultyEvidence.faint {
+	if math.Abs(x*t.y)+x*x > faintExponent {
 		c.moved = append(c.moved, movedSensor{t, row, x})
 		return
 	}
-	for k := range c.logStates {
-		gain, variance := t.gain(k)
-		widest = max(widest, variance)
-		c.faint[k].linear += gain * x * t.y
-		c.faint[k].quadratic += x * x * (variance*t.y*t.y - gain) / 2
-	}
-	c.expanded += size * size * (widest/6 + size/60)
-}
-
-// values returns the log likelihood of amplitude a against none in each state.
-func (c *column) values(a float64) (logs [maxStates]float64) {
-	p := newRatios()
-	for i := range c.moved {
-		p.times(c.moved[i].sensor, a*c.moved[i].x)
-	}
-	for k := range c.logStates {
-		logs[k] = p.value(k) + c.faint[k].value(a)
-	}
-	return logs
+	gain, variance := t.gain()
+	c.faint.linear += gain * x * t.y
+	c.faint.quadratic += x * x * (variance*t.y*t.y - gain) / 2
 }
 
 // value returns the log likelihood of amplitude a against none.
 func (c *column) value(a float64) float64 {
-	logs := c.values(a)
-	return c.mix(&logs)
-}
-
-// shares returns the probability of each state at amplitude a.
-func (c *column) shares(a float64) (out [maxStates]float64) {
-	out = c.values(a)
-	total := c.mix(&out)
-	for k := range c.logStates {
-		out[k] = math.Exp(out[k] - total)
+	p := ratios{factor: 1}
+	for i := range c.moved {
+		p.times(c.moved[i].sensor, a*c.moved[i].x)
 	}
-	return out
+	return p.value() + c.faint.value(a)
 }
 
 // slope returns the derivative of value.
-func (c *column) slope(a float64) (sum float64) {
-	shares, states := c.shares(a), len(c.logStates)
-	for k := range states {
-		sum += shares[k] * (c.faint[k].linear + 2*a*c.faint[k].quadratic)
-	}
+func (c *column) slope(a float64) float64 {
+	sum := c.faint.linear + 2*a*c.faint.quadratic
 	for i := range c.moved {
 		m := &c.moved[i]
-		sound, shifted := m.at(a*m.x, states)
-		weight := 0.0
-		for k := range states {
-			weight += shares[k] * (sound[k] + shifted[k]/shiftedVariance)
-		}
-		sum += weight * m.x * (m.y - a*m.x)
+		sound, shifted := m.at(a * m.x)
+		sum += (sound + shifted/shiftedVariance) * m.x * (m.y - a*m.x)
 	}
 	return sum
 }
 
 // bound returns an upper bound on value over [from, to].
 func (c *column) bound(from, to float64) float64 {
-	p := newRatios()
+	p := ratios{factor: 1}
 	for i := range c.moved {
 		m := &c.moved[i]
 		p.times(m.sensor, min(max(m.y/m.x, from), to)*m.x)
 	}
-	var logs [maxStates]float64
-	for k := range c.logStates {
-		logs[k] = p.value(k) + c.faint[k].most(from, to)
-	}
-	return c.mix(&logs)
+	return p.value() + c.faint.most(from, to)
 }
 
 // floor returns a lower bound on the log evidence: the second derivative of the log
@@ -196,16 +131,16 @@ func (c *column) bound(from, to float64) float64 {
 // a normal density, if a little along its slope.
 func (c *column) floor() float64 {
 	best := math.Inf(-1)
-	if c.prior.one > 0 {
-		best = math.Log(c.prior.one) + c.value(1)
+	if c.unit > 0 {
+		best = math.Log(c.unit) + c.value(1)
 	}
-	if c.prior.even == 0 {
+	if c.unit == 1 {
 		return best
 	}
 	for k := range 17 {
 		a := float64(k) / 16
 		width := min(.5, 1/(1+math.Abs(c.slope(a))+math.Sqrt(c.norm)))
-		best = max(best, math.Log(c.prior.even)+c.value(a)+math.Log(width)-1.5)
+		best = max(best, math.Log1p(-c.unit)+c.value(a)+math.Log(width)-1.5)
 	}
 	return best
 }
@@ -213,13 +148,13 @@ func (c *column) floor() float64 {
 // visit calls f for the amplitudes and the log weights of a rule that integrates the
 // likelihood, with the log likelihood at each; what is below floor − negligible is left out.
 func (c *column) visit(floor float64, f func(a, logWeight, value float64)) {
-	if c.prior.one > 0 {
-		f(1, math.Log(c.prior.one), c.value(1))
+	if c.unit > 0 {
+		f(1, math.Log(c.unit), c.value(1))
 	}
-	if c.prior.even == 0 {
+	if c.unit == 1 {
 		return
 	}
-	root, logEven := math.Sqrt(c.norm), math.Log(c.prior.even)
+	root, logEven := math.Sqrt(c.norm), math.Log1p(-c.unit)
 	for _, p := range c.ends(root) {
 		c.panels(p[0], p[1], root, floor-logEven, func(a, logWeight, value float64) { f(a, logWeight+logEven, value) })
 	}

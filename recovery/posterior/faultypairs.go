@@ -18,13 +18,13 @@ import (
 
 const (
 	// faultyPairWork bounds pairs times sensors for which every pair is bounded where sensors may be broken.
-	faultyPairWork = 2_500_000
+	faultyPairWork = 200_000_000
 	// faultyPairLikelihoods bounds the likelihoods of sensors that the integrals over both amplitudes of the
 	// pairs that matter take: some seconds.
 	faultyPairLikelihoods = 50_000_000
 )
 
-// ErrWork is returned by [NewPairs] where weighing all pairs would take long: use [NewDraws].
+// ErrWork is returned by [NewPairs] where weighing all pairs would take long.
 var ErrWork = errors.New("posterior: too much work")
 
 // newFaultyPairs is the posterior over all pairs where sensors may be broken: at each amplitude of
@@ -37,11 +37,11 @@ func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pai
 	if w := n * (n - 1) / 2 * m; w > faultyPairWork {
 		return nil, fmt.Errorf("%w: %d pairs of nodes with %d sensors that may be broken", ErrWork, n*(n-1)/2, m)
 	}
-	f, err := prepareFaulty(d, opts)
+	f, err := prepareFaulty(ctx, d, opts)
 	if err != nil {
 		return nil, err
 	}
-	logCount := logDistinct(f.logPrior, 2)
+	logCount := logDistinct(f.logPrior)
 	if math.IsInf(logCount, -1) {
 		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
 	}
@@ -70,21 +70,14 @@ func pairOf(place int) (i, j int) {
 
 func (f *faulty) newPairs(n, m int) *faultyPairs {
 	e := &faultyPairs{faulty: f, columns: make([]float64, n*m), weight: make([]float64, n*(n-1)/2)}
-	nodes := make([]int, n)
-	for i := range nodes {
-		nodes[i] = i
-	}
-	linop.ColumnsTo(f.d.A, e.columns, nodes)
+	linop.ColumnsTo(f.d.A, e.columns, everyNode(n))
 	return e
 }
 
 // weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
 // bound; [ErrWork] where the others would take too long.
 func (e *faultyPairs) weigh(ctx context.Context) error {
-	order := make([]int, len(e.weight))
-	for k := range order {
-		order[k] = k
-	}
+	order := everyNode(len(e.weight))
 	if err := e.set(ctx, order, e.pairBound); err != nil {
 		return err
 	}
@@ -149,13 +142,13 @@ func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float
 // pairBound bounds the log likelihood of two sources: the mean of each sensor is between 0 and the
 // sum of both entries.
 func (e *faultyEvidence) pairBound(x, z []float64) float64 {
-	p := newRatios()
+	p := ratios{factor: 1}
 	for s := range e.sensors {
 		t := &e.sensors[s]
 		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
 		p.times(t, min(max(t.y, low), high))
 	}
-	return e.mixed(&p)
+	return p.value()
 }
 
 // pair returns the log evidence of two sources with the columns x and z.
@@ -167,17 +160,17 @@ func (e *faultyEvidence) pair(x, z []float64) float64 {
 
 // second calls f for the amplitudes and the log weights of a rule that integrates over that of the second source.
 func (e *faultyEvidence) second(z []float64, f func(b, logWeight float64)) {
-	if e.prior.one > 0 {
-		f(1, math.Log(e.prior.one))
+	if e.unit > 0 {
+		f(1, math.Log(e.unit))
 	}
-	if e.prior.even == 0 {
+	if e.unit == 1 {
 		return
 	}
 	cuts := e.pairCuts(z)
 	for k := 1; k < len(cuts); k++ {
 		from, width := cuts[k-1], cuts[k]-cuts[k-1]
 		for q, t := range e.at {
-			f(from+t*width, math.Log(e.prior.even*width*e.w[q]))
+			f(from+t*width, math.Log((1-e.unit)*width*e.w[q]))
 		}
 	}
 }
@@ -187,7 +180,8 @@ const suspectedPairs = 64
 
 // suspects returns the probability of each sensor to be faulty where the sources are one of the likeliest pairs.
 func (e *faultyPairs) suspects(ctx context.Context, p *Pairs) ([]float64, error) {
-	m, best := len(e.sensors), firstOf(p.p, suspectedPairs)
+	m, best := len(e.sensors), likeliest(p.p, 1)
+	best = best[:min(suspectedPairs, len(best))]
 	parts, masses := make([][]float64, len(best)), make([]float64, len(best))
 	parallel.Each(len(best), func(k int) {
 		parts[k] = make([]float64, m)
@@ -213,15 +207,12 @@ func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) 
 	e.second(z, func(b, logWeight float64) {
 		rest, log := e.beyond(func(s int) float64 { return b * z[s] })
 		var c column
-		var mass [maxStates]float64
 		rest.column(x, &c)
-		c.suspect(sum, &mass, logProbability-logPair+logWeight+log)
+		mass := c.suspect(sum, logProbability-logPair+logWeight+log)
 		for s := range rest.sensors {
-			for k := range rest.logStates {
-				sum[s] += mass[k] * (1 - rest.sensors[s].sound[k])
-			}
+			sum[s] += mass * (1 - rest.sensors[s].sound)
 		}
-		total += floats.Sum(mass[:])
+		total += mass
 	})
 	return total
 }
@@ -254,32 +245,47 @@ func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 	return log + c.log(math.Inf(-1))
 }
 
-// mixed returns the log likelihood of products.
-func (e *faultyEvidence) mixed(p *ratios) float64 {
-	var logs [maxStates]float64
-	for k := range e.logStates {
-		logs[k] = p.value(k)
-	}
-	return e.mix(&logs)
-}
-
 // beyond returns the evidence of a further source where the means are known already, and the log
 // likelihood of these against no source.
 func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
-	n := len(e.logStates)
-	rest = &faultyEvidence{
-		sensors: make([]sensor, len(e.sensors)), logStates: make([]float64, n), prior: e.prior, faint: e.faint,
-		at: e.at, w: e.w,
-	}
-	p := newRatios()
+	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), unit: e.unit, at: e.at, w: e.w}
+	p := ratios{factor: 1}
 	for s := range e.sensors {
 		x := mean(s)
-		rest.sensors[s] = e.sensors[s].beyond(x, n)
+		rest.sensors[s] = e.sensors[s].beyond(x)
 		p.times(&e.sensors[s], x)
 	}
-	log = e.mixed(&p)
-	for k, l := range e.logStates {
-		rest.logStates[k] = l + p.value(k) - log
+	return rest, p.value()
+}
+
+// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
+// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
+// to a constant. opts.Norms is ignored. It returns [ErrWork] where there are too many
+// pairs, or, where sensors may be broken, too many that matter.
+func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
+	_, n := d.A.Dims()
+	switch {
+	case n < 2:
+		return nil, fmt.Errorf("%w: pairs among %d node", ErrInvalid, n)
+	case n > pairLimit:
+		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrWork, n)
 	}
-	return rest, log
+	if opts.Faults.Rate != 0 {
+		return newFaultyPairs(ctx, d, opts)
+	}
+	opts.Norms = nil // exact ones
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	logCount := logDistinct(logPrior)
+	if math.IsInf(logCount, -1) {
+		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	}
+	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
+	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
+		return nil, err
+	}
+	p.normalize(logCount - math.Ln2)
+	return p, nil
 }

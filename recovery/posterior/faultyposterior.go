@@ -26,43 +26,35 @@ type faulty struct {
 	*faultyEvidence
 	d        measurement.Data
 	logPrior []float64
-	level    float64
-	raised   int // measurements whose noise was raised
+	norms    Norms
+	longest  float64 // the largest norm of a column
+	raised   bool    // the noise was
+	// columns calls do for the columns of A at some nodes, on every processor; do may write to
+	// what belongs to its node.
+	columns func(ctx context.Context, nodes []int, do func(i int, c *column)) error
 }
 
-// newFaulty returns the posterior of a single source where sensors may be broken.
-func newFaulty(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
-	f, err := prepareFaulty(d, opts)
-	if err != nil {
-		return nil, err
-	}
-	if linop.HoldsEntries(d.A) {
-		return f.exact(ctx)
-	}
-	if p, ok, err := f.local(ctx); ok || err != nil {
-		return p, err
-	}
-	return f.screened(ctx, opts)
-}
-
-func prepareFaulty(d measurement.Data, opts Options) (*faulty, error) {
+func prepareFaulty(ctx context.Context, d measurement.Data, opts Options) (*faulty, error) {
 	_, n := d.A.Dims()
 	if err := opts.Faults.check(len(d.Y)); err != nil {
-		return nil, err
-	}
-	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	logPrior, err := logWeights(opts.Prior, n)
 	if err != nil {
 		return nil, err
 	}
-	d, faults, raised := resolved(d, opts.Faults)
-	return &faulty{newFaultyEvidence(d.Y, faults, opts.Amplitude), d, logPrior, opts.Level, raised}, nil
+	f := &faulty{d: d, logPrior: logPrior}
+	f.columns = f.wholeColumns
+	faults, err := f.resolve(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	f.faultyEvidence = newFaultyEvidence(f.d.Y, faults, opts.Amplitude)
+	return f, nil
 }
 
-// exact is the posterior where the entries of A are at hand.
-func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
+// exact is the posterior by columns, whose log likelihood is off by what is given for each node; nil for nothing.
+func (f *faulty) exact(ctx context.Context, off []float64) (*Posterior, error) {
 	weight, err := f.weights(ctx)
 	if err != nil {
 		return nil, err
@@ -74,7 +66,13 @@ func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
 			p.LogEvidence[i] = math.Inf(-1)
 		}
 	}
-	p.normalize(nil, nil, f.level)
+	var low, high []float64
+	if off != nil {
+		low, high = slices.Clone(weight), slices.Clone(weight)
+		floats.Sub(low, off)
+		floats.Add(high, off)
+	}
+	p.normalize(low, high)
 	p.Faulty, err = f.suspects(ctx, p, f.columns)
 	return p, err
 }
@@ -84,11 +82,7 @@ func (f *faulty) exact(ctx context.Context) (*Posterior, error) {
 // n·e⁻⁵⁰.
 func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 	n := len(f.logPrior)
-	weight := make([]float64, n)
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
+	weight, all := make([]float64, n), everyNode(n)
 	err := f.columns(ctx, all, func(i int, c *column) { weight[i] = c.bound(0, 1) + f.logPrior[i] })
 	if err != nil {
 		return nil, err
@@ -132,9 +126,8 @@ func compareDown(x, y float64) int {
 	return 0
 }
 
-// columns calls do for the columns of A at some nodes, on every processor; do may write to
-// what belongs to its node.
-func (f *faulty) columns(ctx context.Context, nodes []int, do func(i int, c *column)) error {
+// wholeColumns is columns by entries or products.
+func (f *faulty) wholeColumns(ctx context.Context, nodes []int, do func(i int, c *column)) error {
 	m := len(f.d.Y)
 	return inBlocks(ctx, len(nodes), func(from, to int) {
 		var c column
@@ -158,57 +151,40 @@ func inBlocks(ctx context.Context, n int, do func(from, to int)) error {
 	return ctx.Err()
 }
 
-// unseenMass is the posterior probability of the nodes that suspects are not asked about.
-const unseenMass = 1e-6
+// unseenMass is the posterior probability of the nodes that suspects are not asked about, unless there would be more than suspectNodes.
+const (
+	unseenMass   = 1e-6
+	suspectNodes = 1 << 11
+)
 
 // suspects returns the probability of each sensor to be faulty, given one source: under no source
-// and in one state it is 1 − sensor.sound, and each source changes it where it moves the mean.
-// It is off by at most [unseenMass].
+// it is 1 − sensor.sound, and each source changes it where it moves the mean.
+// It is off by at most [unseenMass]. columns is [faulty.columns] or what stands for it.
 func (f *faulty) suspects(ctx context.Context, p *Posterior,
 	columns func(context.Context, []int, func(int, *column)) error,
 ) ([]float64, error) {
-	return f.suspectsAt(ctx, p, likeliest(p.Probability, 1-unseenMass), columns)
-}
-
-// suspectsAt supposes that the source is at one of some nodes.
-func (f *faulty) suspectsAt(ctx context.Context, p *Posterior, nodes []int,
-	columns func(context.Context, []int, func(int, *column)) error,
-) ([]float64, error) {
-	return f.suspectsOf(nodes, func(visit func(int, suspecter)) error {
-		return columns(ctx, nodes, func(i int, c *column) { visit(i, c.suspect) })
-	}, p.LogPresence)
-}
-
-// suspecter is [column.suspect] of a node.
-type suspecter func(sum []float64, mass *[maxStates]float64, offset float64)
-
-// suspectsOf sums over nodes, each of which is visited once, those of a block by one worker. presence is the log evidence of all.
-func (f *faulty) suspectsOf(nodes []int, each func(visit func(int, suspecter)) error, presence float64) ([]float64, error) {
+	nodes := likeliest(p.Probability, 1-unseenMass)
+	nodes = nodes[:min(suspectNodes, len(nodes))]
 	place := make(map[int]int, len(nodes))
 	for k, i := range nodes {
 		place[i] = k / blockWidth
 	}
 	parts := make([][]float64, 1+(len(nodes)-1)/blockWidth) // a block has one worker
-	masses := make([][maxStates]float64, len(parts))
+	masses := make([]float64, len(parts))
 	for b := range parts {
 		parts[b] = make([]float64, len(f.sensors))
 	}
-	err := each(func(i int, suspect suspecter) {
+	err := columns(ctx, nodes, func(i int, c *column) {
 		b := place[i]
-		suspect(parts[b], &masses[b], f.logPrior[i]-presence)
+		masses[b] += c.suspect(parts[b], f.logPrior[i]-p.LogPresence)
 	})
 	out := make([]float64, len(f.sensors))
-	var mass [maxStates]float64
-	for b, part := range parts {
+	for _, part := range parts {
 		floats.Add(out, part)
-		floats.Add(mass[:], masses[b][:])
 	}
-	total := floats.Sum(mass[:])
-	for s := range f.sensors {
-		for k := range f.logStates {
-			out[s] += mass[k] * (1 - f.sensors[s].sound[k])
-		}
-		out[s] = min(1, max(0, out[s]/total))
+	floats.Scale(1/floats.Sum(masses), out)
+	for s, v := range out {
+		out[s] = min(1, max(0, 1-f.sensors[s].sound+v))
 	}
 	return out, err
 }
@@ -229,25 +205,81 @@ func likeliest(probability []float64, share float64) []int {
 	return order
 }
 
-// suspect adds to mass, for each state, the integral of the posterior density, and to sum, for each
+// suspect returns the integral of the posterior density, and adds to sum, for each
 // sensor that the column moves, by how much it changes the probability to be faulty, times that
 // density. offset is the log prior less the log evidence of all.
-func (c *column) suspect(sum []float64, mass *[maxStates]float64, offset float64) {
+func (c *column) suspect(sum []float64, offset float64) (mass float64) {
 	const tiny = 1e-12
 	c.visit(c.raise(-offset), func(a, logWeight, value float64) {
 		density := math.Exp(offset + logWeight + value)
+		mass += density
 		if density < tiny {
-			mass[0] += density
 			return
-		}
-		shares, states := c.shares(a), len(c.logStates)
-		for k := range states {
-			shares[k] *= density
-			mass[k] += shares[k]
 		}
 		for i := range c.moved {
 			m := &c.moved[i]
-			sum[m.row] += m.unsound(a*m.x, &shares, states)
+			sound, _ := m.at(a * m.x)
+			sum[m.row] += density * (m.sound - sound)
 		}
 	})
+	return mass
+}
+
+// resolvable bounds the norm of a column of A where sensors may be broken. Exponents are then up to 10¹⁰ nats,
+// which rounding leaves far better known than to a nat, and a likelihood is as narrow as 10⁻⁵, which takes
+// some ten thousand panels where none is negligible. Far beyond it the bounds by which quadrature leaves out what is
+// negligible are rounding, and panels without end. Where A is known by products, whose bounds leave little out, it is less.
+const (
+	resolvable           = 1e5
+	resolvableByProducts = 1e3
+)
+
+// resolve raises the noise of all measurements where a column of A is longer than that, so that none is: a likelihood
+// that takes noise for larger than it is claims less. Entries, measurements and ranges are in units of the noise.
+func (f *faulty) resolve(ctx context.Context, opts Options) (Faults, error) {
+	var err error
+	if opts.Norms != nil {
+		f.norms, err = *opts.Norms, opts.Norms.check(len(f.logPrior))
+	} else {
+		f.norms, err = ColumnNorms(ctx, f.d, opts)
+	}
+	faults := opts.Faults
+	if err != nil {
+		return faults, err
+	}
+	f.longest = math.Sqrt(floats.Max(f.norms.N))
+	limit := float64(resolvable)
+	if !linop.HoldsEntries(f.d.A) {
+		limit = resolvableByProducts
+	}
+	if !(f.longest > limit) {
+		return faults, nil
+	}
+	scale := limit / f.longest
+	scaled := func(x []float64, by float64) []float64 {
+		x = slices.Clone(x)
+		floats.Scale(by, x)
+		return x
+	}
+	f.raised, f.longest = true, limit
+	f.d = measurement.Data{A: rescaled(f.d.A, scale), Y: scaled(f.d.Y, scale)}
+	faults.Low, faults.High = scaled(faults.Low, scale), scaled(faults.High, scale)
+	f.norms.N = scaled(f.norms.N, scale*scale)
+	if f.norms.Low != nil {
+		f.norms.Low, f.norms.High = scaled(f.norms.Low, scale*scale), scaled(f.norms.High, scale*scale)
+	}
+	return faults, nil
+}
+
+// rescaled is scale·a.
+func rescaled(a linop.Operator, scale float64) linop.Operator {
+	s, ok := a.(linop.Scaled)
+	if !ok {
+		s.A = a
+		m, _ := a.Dims()
+		s.Rows, s.Scale = everyNode(m), slices.Repeat([]float64{1}, m)
+	}
+	s.Scale = slices.Clone(s.Scale)
+	floats.Scale(scale, s.Scale)
+	return s
 }

@@ -24,7 +24,7 @@ var curvatures = [...]float64{1, .5, 0}
 
 // screen bounds the evidence of every node where A is known by products. The likelihood of the
 // measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
-// as it is. With t = xy − x²/2, the others are bounded by normal ones, in each state:
+// as it is. With t = xy − x²/2, the others are bounded by normal ones:
 //
 //	g·t ≤ log(broken + sound·e^t + shifted·e^{t/v}) ≤ α·x − κ·x²/2,
 //
@@ -35,33 +35,23 @@ type screen struct {
 	*faulty
 	rows []int     // kept as they are
 	a    []float64 // these rows of A: entry (i, k) at i·len(rows) + k
-	// Of the others: Aᵀ of g∘y and, for each κ, of α, in each state; and the sums of squares
-	// with bounds.
-	gain     [maxStates][]float64
-	most     [len(curvatures)][maxStates][]float64
+	// Of the others: Aᵀ of g∘y and, for each κ, of α; and the sums of squares with bounds.
+	gain     []float64
+	most     [len(curvatures)][]float64
 	norms    Norms
-	meanGain [maxStates]float64
+	meanGain float64
 	err      float64 // bounds what the error of A makes of any of the exponents
-
-	curvatures []float64
 }
 
 // screened returns the posterior with bounds. The evidence of the nodes of the largest upper
 // bounds is exact, apart from the error of A.
-func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error) {
-	norms, err := f.normsOf(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkResolvable(norms); err != nil {
-		return nil, err
-	}
-	s, err := f.newScreen(ctx, norms, curvatures[:])
+func (f *faulty) screened(ctx context.Context) (*Posterior, error) {
+	s, err := f.newScreen(ctx, f.norms)
 	if err != nil {
 		return nil, err
 	}
 	n := len(f.logPrior)
-	p := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n)}
+	p := &Posterior{LogEvidence: make([]float64, n), Probability: make([]float64, n), Raised: f.raised}
 	low, high := make([]float64, n), make([]float64, n)
 	err = inBlocks(ctx, n, func(from, to int) {
 		var c column
@@ -74,10 +64,7 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	}
 	floats.Add(low, f.logPrior)
 	floats.Add(high, f.logPrior)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := everyNode(n)
 	slices.SortStableFunc(order, func(i, j int) int { return compareDown(high[i], high[j]) })
 	order = order[:min(screenNodes, n)]
 	exact := make(map[int]bool, len(order))
@@ -89,27 +76,16 @@ func (f *faulty) screened(ctx context.Context, opts Options) (*Posterior, error)
 	for _, i := range order {
 		low[i], high[i], exact[i] = p.Probability[i], p.Probability[i], true
 	}
-	p.normalize(low, high, f.level)
+	p.normalize(low, high)
 	p.Faulty, err = f.suspects(ctx, p, func(ctx context.Context, nodes []int, do func(int, *column)) error {
 		return s.columns(ctx, nodes, exact, do)
 	})
 	return p, err
 }
 
-func (f *faulty) normsOf(ctx context.Context, opts Options) (Norms, error) {
-	if opts.Norms == nil {
-		return ColumnNorms(ctx, f.d, opts)
-	}
-	return *opts.Norms, opts.Norms.check(len(f.logPrior))
-}
-
-// newScreen prepares bounds of some curvatures.
-func (f *faulty) newScreen(ctx context.Context, norms Norms, curvatures []float64) (*screen, error) {
+func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 	m, n := len(f.d.Y), len(f.logPrior)
-	s := &screen{faulty: f, rows: make([]int, m), curvatures: curvatures}
-	for k := range s.rows {
-		s.rows[k] = k
-	}
+	s := &screen{faulty: f, rows: everyNode(m)}
 	slices.SortStableFunc(s.rows, func(i, j int) int { return compareDown(math.Abs(f.d.Y[i]), math.Abs(f.d.Y[j])) })
 	s.rows = s.rows[:min(m, screenRows, linop.BlockColumns(n))]
 	width := len(s.rows)
@@ -119,11 +95,10 @@ func (f *faulty) newScreen(ctx context.Context, norms Norms, curvatures []float6
 	}
 	s.a = make([]float64, n*width)
 	linop.MulBlockTo(f.d.A, s.a, true, unit, width)
-	high := norms.N
+	largest := f.longest
 	if norms.High != nil {
-		high = norms.High
+		largest = math.Sqrt(floats.Max(norms.High))
 	}
-	largest := math.Sqrt(floats.Max(high))
 	kept := make([]bool, m)
 	for _, r := range s.rows {
 		kept[r] = true
@@ -138,8 +113,7 @@ func (f *faulty) newScreen(ctx context.Context, norms Norms, curvatures []float6
 // product, and returns the largest norm of what A is multiplied with.
 func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	m, n := s.d.A.Dims()
-	rates := len(s.logStates)
-	width := rates * (1 + len(s.curvatures))
+	const width = 1 + len(curvatures)
 	slopes, squares := make([]float64, m*width), make([]float64, width)
 	for r := range s.sensors {
 		if kept[r] {
@@ -147,13 +121,11 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 		}
 		t := &s.sensors[r]
 		row := slopes[r*width : (r+1)*width]
-		for k := range rates {
-			gain, _ := t.gain(k)
-			row[k] = gain * t.y
-			s.meanGain[k] += gain / float64(max(1, m-len(s.rows)))
-			for c, curvature := range s.curvatures {
-				row[(c+1)*rates+k] = t.slopeBound(k, largest, curvature)
-			}
+		gain, _ := t.gain()
+		row[0] = gain * t.y
+		s.meanGain += gain / float64(max(1, m-len(s.rows)))
+		for c, curvature := range curvatures {
+			row[1+c] = t.slopeBound(largest, curvature)
 		}
 		for j, v := range row {
 			squares[j] += v * v
@@ -161,11 +133,9 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 	}
 	product := make([]float64, n*width)
 	linop.MulBlockTo(s.d.A, product, true, slopes, width)
-	for k := range rates {
-		s.gain[k] = stride(product, k, width, n)
-		for c := range s.curvatures {
-			s.most[c][k] = stride(product, (c+1)*rates+k, width, n)
-		}
+	s.gain = stride(product, 0, width, n)
+	for c := range curvatures {
+		s.most[c] = stride(product, 1+c, width, n)
 	}
 	return math.Sqrt(floats.Max(squares))
 }
@@ -189,15 +159,15 @@ func (s *screen) without(norms Norms) Norms {
 // point of a grid to the next the likelihood is largest where x is nearest to y, and
 // κx²/2 at the upper end; below the grid log(1 + u) ≤ u and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
 // and the log ratio is at most max(0, t), which counts where y is far off.
-func (t *sensor) slopeBound(k int, largest, curvature float64) float64 {
+func (t *sensor) slopeBound(largest, curvature float64) float64 {
 	const finest, growth = 1e-3, 1.02
-	gain, variance := t.gain(k)
+	gain, variance := t.gain()
 	slope := gain*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(math.Log(variance+gain*gain)+finest*max(0, t.y))/2
 	slope = min(slope, max(0, t.y)) + finest*curvature/2
 	for x := finest; x < largest; x *= growth {
 		to := x * growth
 		peak := min(max(t.y, x), to)
-		log := t.logRatio(k, t.exponent(peak)) + curvature*to*to/2
+		log := t.logRatio(t.exponent(peak)) + curvature*to*to/2
 		if log > 0 {
 			slope = max(slope, log/x)
 		} else {
@@ -212,17 +182,13 @@ func (s *screen) bounds(i int, c *column) (low, estimate, high float64) {
 	s.estimate(i, c)
 	estimate = c.log(math.Inf(-1))
 	faint := c.faint
-	for k := range s.logStates {
-		c.faint[k].linear -= s.err
-		c.faint[k].quadratic += (s.norms.N[i]*s.meanGain[k] - s.norms.High[i]) / 2
-	}
+	c.faint.linear -= s.err
+	c.faint.quadratic += (s.norms.N[i]*s.meanGain - s.norms.High[i]) / 2
 	low = c.log(math.Inf(-1))
 	high = math.Inf(1)
-	for j, curvature := range s.curvatures {
-		for k := range s.logStates {
-			c.faint[k].linear = faint[k].linear + s.most[j][k][i] - s.gain[k][i] + s.err
-			c.faint[k].quadratic = faint[k].quadratic + (s.norms.N[i]*s.meanGain[k]-curvature*s.norms.Low[i])/2
-		}
+	for j, curvature := range curvatures {
+		c.faint.linear = faint.linear + s.most[j][i] - s.gain[i] + s.err
+		c.faint.quadratic = faint.quadratic + (s.norms.N[i]*s.meanGain-curvature*s.norms.Low[i])/2
 		high = min(high, c.log(math.Inf(-1)))
 	}
 	return min(low, estimate), estimate, max(high, estimate)
@@ -236,10 +202,8 @@ func (s *screen) estimate(i int, c *column) {
 	for k, r := range s.rows {
 		c.add(r, s.a[i*width+k])
 	}
-	for k := range s.logStates {
-		c.faint[k].linear += s.gain[k][i]
-		c.faint[k].quadratic -= s.norms.N[i] * s.meanGain[k] / 2
-	}
+	c.faint.linear += s.gain[i]
+	c.faint.quadratic -= s.norms.N[i] * s.meanGain / 2
 	c.norm += s.norms.High[i]
 }
 

@@ -32,20 +32,16 @@ func TestScreenBounds(t *testing.T) {
 			}
 		}
 		d := measurement.Data{A: linop.Dense{M: a}, Y: y}
-		opts := Options{Faults: faults}
-		f, err := prepareFaulty(d, opts)
+		f, err := prepareFaulty(t.Context(), d, Options{Faults: faults})
 		if err != nil {
 			t.Fatal(err)
 		}
-		norms, err := f.normsOf(t.Context(), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		norms := f.norms
 		norms.Low, norms.High = make([]float64, n), make([]float64, n)
 		for i, v := range norms.N { // estimated: the bounds hold v, the estimate is off
 			norms.Low[i], norms.N[i], norms.High[i] = .8*v, .85*v, 1.1*v
 		}
-		s, err := f.newScreen(t.Context(), norms, curvatures[:])
+		s, err := f.newScreen(t.Context(), norms)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -134,41 +134,8 @@ func TestFaultySecond(t *testing.T) {
 	if _, err := posterior.NewPairs(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("pairs by products: %v", err)
 	}
-	if _, err := posterior.NewDraws(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
-		t.Errorf("draws by products: %v", err)
-	}
 	if _, err := posterior.Second(t.Context(), hidden, opts); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("a second source by products: %v", err)
-	}
-}
-
-// TestDrawsAgainstPairs: draws tell what all pairs do, also of what each sensor is, but for the chance of few draws.
-func TestDrawsAgainstPairs(t *testing.T) {
-	labels := []int{0, 0, 1, 1, 2, 2}
-	for run := range 6 {
-		_, d, f := twoOfSix()
-		if run%2 == 0 {
-			f = posterior.Faults{}
-		}
-		opts := posterior.Options{Faults: f, Amplitude: posterior.Amplitude(run / 2), Prior: []float64{1, 2, 1, 1, .5, 1}}
-		exact, err := posterior.NewPairs(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := posterior.NewDraws(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sum := floats.Sum(got.Probability); math.Abs(sum-2) > 1e-9 {
-			t.Errorf("run %d: probabilities add up to %v", run, sum)
-		}
-		far := func(got, want []float64) bool { return !floats.EqualApprox(got, want, .12) }
-		want, _ := exact.Groups(labels)
-		if groups, err := got.Groups(labels); err != nil || far(groups, want) || far(got.Probability, exact.Probability) || f.Rate > 0 &&
-			far(got.Faulty, exact.Faulty) {
-			t.Errorf("run %d: %v of groups %v, %v, sensors %v, want %v of %v, %v", run, got.Probability, groups, err, got.Faulty,
-				exact.Probability, want, exact.Faulty)
-		}
 	}
 }
 

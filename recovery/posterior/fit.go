@@ -103,7 +103,7 @@ func (j *judge) measure(y []float64, width int) []judged {
 	}
 	c := product(y)
 	out, nodes := make([]judged, width), make([]int, width)
-	for t, s := range j.k.best(c, nil, width) {
+	for t, s := range j.k.best(c, width) {
 		out[t].node, out[t].amplitude, nodes[t] = s.node, s.amplitude, s.node
 	}
 	columns, rest := make([]float64, m*width), slices.Clone(y)

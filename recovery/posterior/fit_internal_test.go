@@ -34,7 +34,7 @@ func fitJudge(t *testing.T, a linop.Dense, amplitude Amplitude, seed uint64) *ju
 	h := make([]float64, n)
 	floats.AddConst(3, h)
 	opts := CheckOptions{Options: Options{Amplitude: amplitude}, Background: h, Seed: seed}
-	k, _, err := newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts)
+	k, err := newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,19 +169,42 @@ func TestFitSeesASecondSource(t *testing.T) {
 }
 
 func TestFitRefuses(t *testing.T) {
-	d := measurement.Data{A: spread(4, 1, 2), Y: make([]float64, 4)}
-	elsewhere := CheckOptions{Background: make([]float64, 3)}
-	if _, err := NewCheck(t.Context(), d, elsewhere); !errors.Is(err, ErrInvalid) {
+	d := []measurement.Data{{A: spread(4, 1, 2), Y: make([]float64, 4)}}
+	if _, err := NewChecker(t.Context(), d, CheckOptions{Background: make([]float64, 3)}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a background elsewhere: %v", err)
 	}
-	if _, err := NewChecker(t.Context(), d, elsewhere); !errors.Is(err, ErrInvalid) {
-		t.Errorf("a background elsewhere, for many: %v", err)
+}
+
+// TestFitByProducts: where no entries are held, the p-value is at most α with a probability of at most α under one source, and
+// what one source does not explain is seen.
+func TestFitByProducts(t *testing.T) {
+	const n, runs = 24, 400
+	a := spread(n, 3, 8)
+	d := []measurement.Data{{A: hidden{a}, Y: make([]float64, n)}}
+	c, err := NewChecker(t.Context(), d, CheckOptions{Trials: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
-	byProducts := measurement.Data{A: linop.Rows(d.A, []int{0, 1, 2, 3}), Y: d.Y}
-	if linop.HoldsEntries(byProducts.A) {
-		t.Fatal("rows of a matrix hold its entries: give another operator that is known by products alone")
+	var five, twenty int
+	for run := range runs {
+		random := rand.New(rand.NewPCG(6, uint64(run)))
+		y := mat.Col(nil, run%n, a.M)
+		for s := range y {
+			y[s] += random.NormFloat64()
+		}
+		of := c.Check(y)
+		if of.Fit <= .05 {
+			five++
+		}
+		if of.Fit <= .2 {
+			twenty++
+		}
+		if y[3] += 9; run < 20 && c.Check(y).Fit > .001 || of.FitTrials != 0 {
+			t.Errorf("run %d: a wild measurement has p = %v, %d trials", run, c.Check(y).Fit, of.FitTrials)
+		}
 	}
-	if _, err := NewChecker(t.Context(), byProducts, CheckOptions{}); !errors.Is(err, ErrInvalid) {
-		t.Errorf("an operator known by products: %v", err)
+	// .05 and .2 of 400 are 20 and 80; 4 standard errors above.
+	if five > 37 || twenty > 112 {
+		t.Errorf("p is at most .05 in %d and .2 in %d of %d runs", five, twenty, runs)
 	}
 }

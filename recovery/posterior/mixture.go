@@ -16,16 +16,13 @@ import (
 // It returns the posterior and the probability of each operator given one source, and
 // [ErrInvalid] for posteriors of different size, or bounded and not exact. Either all
 // suppose faults of the same sensors, or none does.
-func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float64, error) {
+func Mix(list []*Posterior, prior []float64) (*Posterior, []float64, error) {
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("%w: there is no posterior to mix", ErrInvalid)
 	}
 	share, err := logWeights(prior, len(list))
 	if err != nil {
 		return nil, nil, err
-	}
-	if level < 0 || level > 1 {
-		return nil, nil, fmt.Errorf("%w: level is %v, want 0 to 1", ErrInvalid, level)
 	}
 	n := len(list[0].Probability)
 	evidence := make([][]float64, n)
@@ -51,7 +48,7 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	}
 	out.LogPresence = logSum(share)
 	for k, p := range list {
-		out.Raised = max(out.Raised, p.Raised)
+		out.Raised = out.Raised || p.Raised
 		share[k] = math.Exp(share[k] - out.LogPresence)
 		floats.AddScaled(out.Probability, share[k], p.Probability)
 		if p.Faulty != nil {
@@ -65,9 +62,5 @@ func Mix(list []*Posterior, prior []float64, level float64) (*Posterior, []float
 	floats.Scale(1/floats.Sum(out.Probability), out.Probability)
 	first := firstTwo(out.Probability)
 	out.RunnerUp = max(0, first[0]) / max(0, first[1])
-	if level == 0 {
-		level = 0.95
-	}
-	out.setCredible(level)
 	return out, share, nil
 }

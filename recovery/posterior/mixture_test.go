@@ -46,7 +46,7 @@ func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*post
 		}
 		list = append(list, p)
 	}
-	p, share, err := posterior.Mix(list, prior, 0)
+	p, share, err := posterior.Mix(list, prior)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestMixIsCalibrated(t *testing.T) {
 		if likeliest == k {
 			tauRight++
 		}
-		for _, i := range p.Credible {
+		for _, i := range p.Credible() {
 			if i == source {
 				covered++
 			}
@@ -150,21 +150,18 @@ func TestMixRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  []*posterior.Posterior
 		prior []float64
-		level float64
 	}{
-		"other nodes": {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil, 0},
+		"other nodes": {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil},
 		"bounded": {
 			[]*posterior.Posterior{{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}},
 			nil,
-			0,
 		},
-		"other prior":  {[]*posterior.Posterior{one}, []float64{1, 1}, 0},
-		"no prior":     {[]*posterior.Posterior{one}, []float64{0}, 0},
-		"wrong level":  {[]*posterior.Posterior{one}, nil, 2},
-		"nothing":      {nil, nil, 0},
-		"not a number": {[]*posterior.Posterior{one}, []float64{math.NaN()}, 0},
+		"other prior":  {[]*posterior.Posterior{one}, []float64{1, 1}},
+		"no prior":     {[]*posterior.Posterior{one}, []float64{0}},
+		"nothing":      {nil, nil},
+		"not a number": {[]*posterior.Posterior{one}, []float64{math.NaN()}},
 	} {
-		if _, _, err := posterior.Mix(c.list, c.prior, c.level); !errors.Is(err, posterior.ErrInvalid) {
+		if _, _, err := posterior.Mix(c.list, c.prior); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}

@@ -31,8 +31,8 @@ func far(sensors int, entry, last, low, high float64) (measurement.Data, posteri
 // TestFaultsFarFromTheirRange: the odds of sound against broken are beyond all numbers, and yet the
 // posterior is one, and its evidence that of the arithmetic in logarithms.
 func TestFaultsFarFromTheirRange(t *testing.T) {
-	states, _ := posterior.Known(posterior.Faults{Rate: .01}).States()
-	broken, shifted := states[0][1], states[0][2]
+	prior := faultPrior(.01)
+	broken, shifted := prior[isBroken], prior[isShifted]
 	for name, test := range map[string]struct {
 		entry, last, low, high float64
 		presence               float64 // 0: any
@@ -45,7 +45,7 @@ func TestFaultsFarFromTheirRange(t *testing.T) {
 		"the largest length":            {40, 1e150, -1e150, 1e150, 0},
 	} {
 		d, f := far(4, test.entry, test.last, test.low, test.high)
-		opts := posterior.Options{Faults: posterior.Known(f), Amplitude: posterior.UnitAmplitude}
+		opts := posterior.Options{Faults: f, Amplitude: posterior.UnitAmplitude}
 		p, err := posterior.New(t.Context(), d, opts)
 		checkFinite(t, name, p, err)
 		if err == nil && test.presence != 0 && !(math.Abs(p.LogPresence-test.presence) < .02) {

@@ -4,56 +4,11 @@ package posterior
 
 import (
 	"context"
-	"fmt"
-	"math"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
-
-// Norms are the squared column norms N_i = ‖A e_i‖² of whitened data, between Low_i
-// and High_i.
-type Norms struct {
-	N         []float64
-	Low, High []float64 // nil: N is exact
-}
-
-// check refuses norms that are not those of n nodes, or not between their bounds.
-func (a Norms) check(n int) error {
-	if len(a.N) != n || a.Low != nil && (len(a.Low) != n || len(a.High) != n) {
-		return fmt.Errorf("%w: %d column norms for %d nodes", ErrInvalid, len(a.N), n)
-	}
-	for i, v := range a.N {
-		if !(v >= 0) || math.IsInf(v, 1) || a.Low != nil && !(a.Low[i] <= v && v <= a.High[i]) {
-			return fmt.Errorf("%w: squared column norm of node %d is %v, or not between its bounds", ErrInvalid, i, v)
-		}
-	}
-	return nil
-}
-
-// Beyond exactOrder nodes and exactSensors sensors a product for each takes too long.
-// Then probes bound every norm, except with probability normFailure, and norms are computed
-// exactly until ProbabilityError and the error of the log odds of the first two nodes are
-// at most posteriorTol.
-const (
-	exactOrder   = 10_000
-	exactSensors = 256
-	normFailure  = 1e-9
-	posteriorTol = 0.01
-)
-
-// effort limits the work of boundedNorms.
-type effort struct {
-	rounds int // of directions and probes, each of up to four times as many as the last
-	probes int // of the first round
-	peaks  int // exact norms at a time
-	most   int // exact norms in all, shared among the rounds
-}
-
-func defaultEffort() effort { return effort{rounds: 2, probes: 64, peaks: 64, most: 512} }
 
 // ColumnNorms returns the column norms: exact, from the entries where A holds a matrix, or
 // by products where one side of A is short (10,000 nodes, 256 sensors); beyond that
@@ -75,118 +30,11 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	case rowNorms(p.Data, out.N):
 		return out, ctx.Err()
 	case n <= exactOrder:
-		all := make([]int, n)
-		for i := range all {
-			all[i] = i
-		}
-		return out, p.columnNorms(ctx, out.N, all)
+		return out, p.columnNorms(ctx, out.N, everyNode(n))
 	case m <= exactSensors:
-		_, err := p.addSquares(ctx, p.A, out.N, m, identity)
-		return out, err
+		return out, p.addSquares(ctx, p.A, out.N, m, identity)
 	}
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
-}
-
-// grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
-// a block captures a quarter of the remaining weighted norms.
-func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
-	for f.q.K < k {
-		left := math.Inf(-1) // not known yet
-		if weight != nil {
-			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
-		}
-		gain, err := f.extend(ctx, weight)
-		if err != nil || gain <= left/4 || gain == 0 {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// intersect narrows the bounds to what b allows, and takes the N of the narrower bounds.
-// Where the bounds contradict each other, so that one is false, their convex hull is
-// kept.
-func (a *Norms) intersect(b Norms) {
-	for i, v := range b.N {
-		if a.High[i]-a.Low[i] <= b.High[i]-b.Low[i] {
-			v = a.N[i]
-		}
-		low, high := max(a.Low[i], b.Low[i]), min(a.High[i], b.High[i])
-		a.Low[i], a.High[i] = min(low, high), max(low, high)
-		a.N[i] = min(max(v, a.Low[i]), a.High[i])
-	}
-}
-
-// widen extends bounds on ‖A e_i‖² to all A' with ‖A' − A‖₂ ≤ d.
-func widen(low, high, d float64) (l, h float64) {
-	if d == 0 {
-		return low, high
-	}
-	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
-	return min(low, l*l), max(high, h*h)
-}
-
-// products counts the products with an operator.
-type products struct {
-	measurement.Data
-	progress func(stage string, done, total int64)
-	done     int64
-}
-
-// count reports k more products.
-func (p *products) count(k int) {
-	p.done += int64(k)
-	if p.progress != nil {
-		p.progress("recover: products for column norms", p.done, 0)
-	}
-}
-
-// columnNorms sets the norms of the columns js.
-func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
-	m, _ := p.A.Dims()
-	width := min(len(js), linop.BlockColumns(m))
-	cols := make([]float64, m*width)
-	for at := 0; at < len(js); at += width {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		part := js[at:min(at+width, len(js))]
-		linop.ColumnsTo(p.A, cols[:m*len(part)], part)
-		for k, j := range part {
-			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
-		}
-		p.count(len(part))
-	}
-	return ctx.Err()
-}
-
-// addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
-// first … first+width−1 as the columns of in, in row-major order. It returns the products of
-// the last block.
-func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
-	fill func(in []float64, first, width int),
-) ([]float64, error) {
-	m, n := a.Dims()
-	width := min(probeWidth, count)
-	in, out := make([]float64, m*width), make([]float64, n*width)
-	for first := 0; first < count; first += width {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		width = min(width, count-first)
-		in, out = in[:m*width], out[:n*width]
-		fill(in, first, width)
-		linop.MulBlockTo(a, out, true, in, width)
-		parallel.Rows(n, width+1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				for _, v := range out[i*width : (i+1)*width] {
-					sum[i] += v * v
-				}
-			}
-		})
-		p.count(width)
-	}
-	return out, ctx.Err()
 }
 
 // identity fills in unit vectors.
@@ -222,4 +70,26 @@ func rowNorms(d measurement.Data, sum []float64) bool {
 		}
 	})
 	return true
+}
+
+// sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
+func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
+	_, n := d.A.Dims()
+	if logPrior, err = logWeights(opts.Prior, n); err != nil {
+		return nil, norms, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, norms, nil, err
+	}
+	if opts.Norms != nil {
+		norms = *opts.Norms
+		if err := norms.check(n); err != nil {
+			return nil, norms, nil, err
+		}
+	} else if norms, err = ColumnNorms(ctx, d, opts); err != nil {
+		return nil, norms, nil, err
+	}
+	c = make([]float64, n)
+	d.A.MulVecTo(c, true, d.Y)
+	return c, norms, logPrior, ctx.Err()
 }

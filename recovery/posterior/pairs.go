@@ -4,7 +4,6 @@ package posterior
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,8 +14,8 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
-// pairLimit is the largest number of nodes for which every pair is weighed: half a minute where the measurements tell little.
-const pairLimit = 3000
+// pairLimit is the largest number of nodes for which every pair is weighed: some minutes where the measurements tell little.
+const pairLimit = 6000
 
 // Pairs is the exact posterior of two sources at different nodes.
 type Pairs struct {
@@ -62,38 +61,6 @@ func (p *Pairs) Groups(labels []int) ([]float64, error) {
 		}
 	}
 	return out, nil
-}
-
-// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
-// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
-// to a constant. opts.Norms is ignored. It returns [ErrWork] where there are too many
-// pairs, or, where sensors may be broken, too many that matter.
-func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
-	_, n := d.A.Dims()
-	switch {
-	case n < 2:
-		return nil, fmt.Errorf("%w: pairs among %d node", ErrInvalid, n)
-	case n > pairLimit:
-		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrWork, n)
-	}
-	if opts.Faults.Rate != 0 {
-		return newFaultyPairs(ctx, d, opts)
-	}
-	opts.Norms = nil // exact ones
-	c, norms, logPrior, err := sufficient(ctx, d, opts)
-	if err != nil {
-		return nil, err
-	}
-	logCount := logDistinct(logPrior, 2)
-	if math.IsInf(logCount, -1) {
-		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
-	}
-	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
-	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
-		return nil, err
-	}
-	p.normalize(logCount - math.Ln2)
-	return p, nil
 }
 
 // pairBlock is the number of columns of the Gram matrix that are held at once.
@@ -167,24 +134,16 @@ func (p *Pairs) normalize(logMass float64) {
 	}
 }
 
-// logDistinct returns log Σ π_{z₁}…π_{z_k} over k different nodes, in order: the
-// logarithm of k! times an elementary symmetric polynomial, node by node, a sum of
+// logDistinct returns log Σ π_i π_j over two different nodes, in order: twice the elementary symmetric polynomial, node by node, a sum of
 // terms ≥ 0 that neither cancels nor underflows. −Inf where fewer nodes have π > 0.
-func logDistinct(logPrior []float64, k int) float64 {
-	log := make([]float64, k+1) // of i!·e_i over the nodes so far
-	for i := 1; i <= k; i++ {
-		log[i] = math.Inf(-1)
-	}
+func logDistinct(logPrior []float64) float64 {
+	one, two := math.Inf(-1), math.Inf(-1)
 	for _, l := range logPrior {
-		if math.IsInf(l, -1) {
-			continue
-		}
-		for i := k; i >= 1; i-- {
-			x, y := log[i], l+math.Log(float64(i))+log[i-1]
-			log[i] = logAdd(x, y)
+		if !math.IsInf(l, -1) {
+			one, two = logAdd(one, l), logAdd(two, l+math.Ln2+one)
 		}
 	}
-	return log[k]
+	return two
 }
 
 // quadratic is the log likelihood of two amplitudes.

@@ -3,15 +3,8 @@
 package posterior
 
 import (
-	"context"
-	"fmt"
-	"iter"
 	"math"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/recovery/measurement"
+	"sort"
 )
 
 // Presence is the test of no source at all, against measurements that are simulated
@@ -42,61 +35,11 @@ func (p *Presence) Threshold(falseAlarm float64) float64 {
 
 // settle computes the p-value. Null is ascending.
 func (p *Presence) settle() {
-	p.NoSource = share(p.Null, p.LogPresence, func(x, y float64) bool { return x >= y })
+	below := sort.SearchFloat64s(p.Null, p.LogPresence)
+	p.NoSource = float64(p.Trials-below+1) / float64(p.Trials+1)
 	if p.LogPresence > p.Null[p.Trials-1] {
 		p.NoSource = min(p.NoSource, max(math.Exp(-p.LogPresence), math.SmallestNonzeroFloat64))
 	}
-}
-
-// NewPresence tests where any of several operators may have made the measurements, each as
-// likely: measurements and trials alike are judged by the mean of the odds under all. Noise
-// alone is the same under all, so the trials are too. The p-value is as exact as that of one
-// operator, and the same bits for it. data yields the same measurements with each operator.
-// opts.Norms are those of the first.
-// It returns the errors that data yields, and [ErrInvalid].
-func NewPresence(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions) (*Presence, error) {
-	return overOperators(ctx, data, opts, func(k *checker, _, null []float64) error {
-		return k.simulate(ctx, len(null), opts.Progress, func(at int, b *noiseBlock) {
-			k.addNull(null[at:], b)
-		})
-	})
-}
-
-// overOperators tests the presence of a source under any of several operators: test adds, to the
-// logarithms null, the odds of a source in each trial under one of them. c is Aᵀy.
-func overOperators(ctx context.Context, data iter.Seq2[measurement.Data, error], opts CheckOptions,
-	test func(k *checker, c, null []float64) error,
-) (*Presence, error) {
-	p, count := &Presence{LogPresence: math.Inf(-1)}, 0
-	for d, err := range data {
-		if err != nil {
-			return nil, err
-		}
-		if count > 0 {
-			opts.Norms = nil // those of the first
-		}
-		k, c, err := newChecker(ctx, d, opts)
-		if err != nil {
-			return nil, err
-		}
-		if count == 0 {
-			p.Trials = opts.trials(d.A)
-			p.Null = slices.Repeat([]float64{math.Inf(-1)}, p.Trials)
-		}
-		if err := test(k, c, p.Null); err != nil {
-			return nil, err
-		}
-		p.LogPresence = logSum([]float64{p.LogPresence, k.presence(c)})
-		count++
-	}
-	if count == 0 {
-		return nil, fmt.Errorf("%w: there is no operator to test under", ErrInvalid)
-	}
-	p.LogPresence -= math.Log(float64(count))
-	floats.AddConst(-math.Log(float64(count)), p.Null)
-	slices.Sort(p.Null)
-	p.settle()
-	return p, nil
 }
 
 // deviations is the number of standard deviations that none of 10⁶ normal numbers exceeds,
@@ -110,4 +53,22 @@ func (k *checker) addNull(null []float64, b *noiseBlock) {
 	for j, odds := range k.trials(b) {
 		null[j] = logAdd(null[j], odds+deviations*k.off)
 	}
+}
+
+// Check says whether there is a source at all, and whether one source explains the
+// measurements. Both are tests against measurements that are simulated with the same A
+// and noise: their p-values are multiples of 1/(Trials + 1), or less.
+type Check struct {
+	Node      int // of the single source of the largest likelihood
+	Amplitude float64
+	Residual  float64 // ‖y − aAe_i‖² for it
+	// Presence is the test of no source.
+	Presence
+	// Fit is the p-value of a single source. Where entries of A are held, it is at most α with a probability of at most α for a
+	// source that the prior draws, be its amplitude 1 or uniform: it is the largest of those against trials of each
+	// kind, FitTrials of each, of what [judge] measures. Where no trial is as large, it may be less than
+	// 1/(FitTrials + 1): a bound by the exact parts. Where A is known by products, there are no trials, and it is three times the
+	// least of three tails of the residual, those of noise alone.
+	Fit       float64
+	FitTrials int
 }

@@ -52,7 +52,7 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 	if err := f.probe(ctx, probes); err != nil {
 		return Norms{}, err
 	}
-	return f.bounds(float64(probes), beta), nil
+	return f.bounds(beta), nil
 }
 
 // deflation separates from every column its projection on a few dominant directions.
@@ -66,7 +66,6 @@ type deflation struct {
 
 	probes int       // of what Q leaves
 	rest   []float64 // sums of their squares
-	block  []float64 // the products of the last of them, row-major
 }
 
 func newDeflation(p *products, seed uint64) *deflation {
@@ -85,7 +84,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	if k == 0 {
 		return 0, ctx.Err()
 	}
-	f.probes, f.block = 0, nil // which are of fewer directions
+	f.probes = 0 // which are of fewer directions
 	x, y := make([]float64, n*k), make([]float64, m*k)
 	f.normal(x)
 	roots := make([]float64, len(weight))
@@ -111,7 +110,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	f.count(2 * k)
 	old, before := f.q.K, f.sum(weight)
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	_, err = f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	err = f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 	return f.sum(weight) - before, err
@@ -146,88 +145,29 @@ func (f *deflation) probe(ctx context.Context, count int) error {
 	if f.probes == 0 {
 		f.rest = make([]float64, len(f.captured))
 	}
-	block, err := f.addSquares(ctx, f.a, f.rest, count, func(in []float64, _, width int) {
+	f.probes += count
+	return f.addSquares(ctx, f.a, f.rest, count, func(in []float64, _, width int) {
 		f.normal(in)
 		f.q.Remove(in, width)
 	})
-	f.block = block
-	f.probes += count
-	return err
 }
 
-// bounds returns norms that hold with probability at least 1 − beta: of r probes, whose mean
-// squares are taken to be those of the probes made.
-func (f *deflation) bounds(r, beta float64) Norms { return f.boundsWithin(r, beta, linop.Err(f.a)) }
-
-// boundsWithin is bounds for products of a given error. +Inf probes leave no other.
-func (f *deflation) boundsWithin(r, beta, e float64) Norms {
-	n := len(f.captured)
-	probes := float64(f.probes)
-	low, high := probes, probes // of the sum over R_i
-	if !math.IsInf(r, 1) {
-		chi, tail := distuv.ChiSquared{K: r}, beta/(2*float64(n))
-		// A lower quantile of 0 would give 0/0 for a column of zeros.
-		low, high = max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
-		low, high = low*(probes/r), high*(probes/r)
-	}
+// bounds returns norms that hold with probability at least 1 − beta.
+func (f *deflation) bounds(beta float64) Norms {
+	n, r := len(f.captured), float64(f.probes)
+	chi, tail := distuv.ChiSquared{K: r}, beta/(2*float64(n))
+	// A lower quantile of 0 would give 0/0 for a column of zeros.
+	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	theta := f.orthogonalityError()
+	theta, e := f.orthogonalityError(), linop.Err(f.a)
 	parallel.Rows(n, 8, func(lo, hi int) {
 		for i, s := range f.rest[lo:hi] {
 			i += lo
-			norms.N[i] = f.captured[i] + s/probes
+			norms.N[i] = f.captured[i] + s/r
 			norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
 		}
 	})
 	return norms
-}
-
-// directionWork is the number of products that 16 directions take, and new probes of what they
-// leave.
-const directionWork = 5 * probeWidth
-
-// worthwhile reports whether to add 16 directions or more, for nodes of these weights: the
-// probes that they save, of those that are needed, at most a given number or else too many,
-// cost more than they do; or all those are not enough, and directions hold a quarter of what
-// they leave.
-func (f *deflation) worthwhile(weight []float64, need, most int) bool {
-	if need <= f.probes {
-		return false
-	}
-	share := f.sharable(weight)
-	if need > most {
-		return share >= .25
-	}
-	return float64(need-f.probes) > directionWork+float64(need)*(1-share)*(1-share)
-}
-
-// sharable estimates the largest share of Σ weight_i·R_i that 16 directions can hold. Of a
-// matrix G of trace t whose squares sum up to s, 16 eigenvalues sum up to at most 4√s. Probes
-// ω_j give G = RWRᵀ, R = (I − QQᵀ)A, by t = E‖ω_jᵀR√W‖² and s = E(ω_jᵀRWRᵀω_k)², j ≠ k.
-func (f *deflation) sharable(weight []float64) float64 {
-	k := len(f.block) / len(f.captured)
-	if k < 2 {
-		return 1
-	}
-	gram := make([]float64, k*k)
-	parallel.Sum(len(f.captured), k*k/2, gram, func(lo, hi int, sum []float64) {
-		for i := lo; i < hi; i++ {
-			w, row := 1.0, f.block[i*k:(i+1)*k]
-			if weight != nil {
-				w = weight[i]
-			}
-			for a, v := range row {
-				floats.AddScaled(sum[a*k:a*k+a+1], w*v, row[:a+1])
-			}
-		}
-	})
-	trace, squares := 0.0, 0.0
-	for a := range k {
-		trace += gram[a*k+a] / float64(k)
-		off := gram[a*k : a*k+a]
-		squares += floats.Dot(off, off) / float64(k*(k-1)/2)
-	}
-	return min(1, math.Sqrt(probeWidth*squares)/trace)
 }
 
 // orthogonalityError bounds ‖QᵀQ − I‖₂, including the rounding of its own sums.
@@ -240,4 +180,91 @@ func (f *deflation) orthogonalityError() float64 {
 		}
 	}
 	return mat.Norm(gram, 2) + float64(f.q.K*f.q.M)/(1<<53)
+}
+
+// products counts the products with an operator.
+type products struct {
+	measurement.Data
+	progress func(stage string, done, total int64)
+	done     int64
+}
+
+// count reports k more products.
+func (p *products) count(k int) {
+	p.done += int64(k)
+	if p.progress != nil {
+		p.progress("recover: products for column norms", p.done, 0)
+	}
+}
+
+// columnNorms sets the norms of the columns js.
+func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
+	m, _ := p.A.Dims()
+	width := min(len(js), linop.BlockColumns(m))
+	cols := make([]float64, m*width)
+	for at := 0; at < len(js); at += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := js[at:min(at+width, len(js))]
+		linop.ColumnsTo(p.A, cols[:m*len(part)], part)
+		for k, j := range part {
+			norms[j] = floats.Dot(cols[k*m:(k+1)*m], cols[k*m:(k+1)*m])
+		}
+		p.count(len(part))
+	}
+	return ctx.Err()
+}
+
+// addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
+// first … first+width−1 as the columns of in, in row-major order.
+func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
+	fill func(in []float64, first, width int),
+) error {
+	m, n := a.Dims()
+	width := min(probeWidth, count)
+	in, out := make([]float64, m*width), make([]float64, n*width)
+	for first := 0; first < count; first += width {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		width = min(width, count-first)
+		in, out = in[:m*width], out[:n*width]
+		fill(in, first, width)
+		linop.MulBlockTo(a, out, true, in, width)
+		parallel.Rows(n, width+1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for _, v := range out[i*width : (i+1)*width] {
+					sum[i] += v * v
+				}
+			}
+		})
+		p.count(width)
+	}
+	return ctx.Err()
+}
+
+// grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
+// a block captures a quarter of the remaining weighted norms.
+func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
+	for f.q.K < k {
+		left := math.Inf(-1) // not known yet
+		if weight != nil {
+			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
+		}
+		gain, err := f.extend(ctx, weight)
+		if err != nil || gain <= left/4 || gain == 0 {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// widen extends bounds on ‖A e_i‖² to all A' with ‖A' − A‖₂ ≤ d.
+func widen(low, high, d float64) (l, h float64) {
+	if d == 0 {
+		return low, high
+	}
+	l, h = max(0, math.Sqrt(low)-d), math.Sqrt(high)+d
+	return min(low, l*l), max(high, h*h)
 }

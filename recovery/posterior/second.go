@@ -27,222 +27,109 @@ const (
 // sensors may be broken, the posterior of one source for each of fewer draws, from the entries of A. It is
 // −Inf where the prior leaves no two nodes. The seed is fixed: the same data give the same bits.
 func Second(ctx context.Context, d measurement.Data, opts Options) (float64, error) {
-	s, err := newBeside(ctx, d, opts)
-	if err != nil || math.IsInf(s.logTwo, -1) {
-		return math.Inf(-1), err
-	}
-	_, logs, err := s.first(ctx)
+	b, logPrior, err := newBeside(ctx, d, opts)
 	if err != nil {
 		return 0, err
 	}
-	return logMean(logs) - s.logTwo, nil // Σ π = 1
-}
-
-// drawRounds is the number of times that each source of a pair that was drawn is drawn anew beside the other; even.
-const drawRounds = 4
-
-// Draws are the posterior of two sources at different nodes, by draws of one and the exact posterior of the other beside each.
-type Draws struct {
-	// Probability of each node to be one of the two. It sums to 2.
-	Probability []float64
-	// Faulty is the probability of each measurement to be that of a faulty sensor; nil where none may be.
-	Faulty []float64
-
-	sources []drawnSource
-}
-
-// drawnSource is a source with the posterior of one beside it.
-type drawnSource struct {
-	node      int
-	amplitude float64
-	other     []float64 // the log evidence and prior of each node, and at last its probability
-}
-
-// NewDraws estimates the posterior of two sources where [NewPairs] would take too long. Draws from the posterior of one source are
-// chosen by the evidence of a further one beside each, which makes pairs of both; then one source of each pair after the other is
-// drawn from its exact posterior beside the other. It returns [ErrInvalid] where the prior leaves no two nodes.
-func NewDraws(ctx context.Context, d measurement.Data, opts Options) (*Draws, error) {
-	s, err := newBeside(ctx, d, opts)
-	if err == nil && math.IsInf(s.logTwo, -1) {
-		err = fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	logTwo := logDistinct(logPrior) // of the prior mass of two different nodes
+	if math.IsInf(logTwo, -1) {
+		return logTwo, nil
 	}
+	count, random := secondDraws, rand.New(rand.NewPCG(0, 0))
+	if opts.Faults.Rate != 0 {
+		count = faultyDraws
+	}
+	one, err := b.weights(ctx, 0, 0)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	first, logs, err := s.first(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pairs, chosen := make([]drawnSource, len(first)), cumulative(logs)
-	for t := range pairs {
-		pairs[t] = first[drawn(chosen, s.random)]
-	}
-	p := &Draws{Probability: make([]float64, len(s.logPrior))}
-	for range drawRounds {
-		for t := range pairs {
-			held := &pairs[t]
-			next := drawnSource{node: drawn(cumulative(held.other), s.random)}
-			next.amplitude = s.amplitude(next.node, held)
-			if next.other, err = s.further(ctx, &next, p); err != nil {
-				return nil, err
-			}
-			pairs[t] = next
-			p.sources = append(p.sources, next)
+	logs, sums := make([]float64, count), cumulative(one)
+	for k := range logs {
+		z := drawn(sums, random)
+		two, err := b.weights(ctx, z, b.draw(z, random))
+		if err != nil {
+			return 0, err
 		}
+		logs[k] = logSum(two)
 	}
-	for _, x := range p.sources {
-		total := logSum(x.other)
-		for i, v := range x.other {
-			x.other[i] = math.Exp(v - total)
-		}
-		floats.AddScaled(p.Probability, 2/float64(len(p.sources)), x.other)
-	}
-	floats.Scale(1/float64(len(p.sources)), p.Faulty)
-	return p, nil
-}
-
-// Groups returns, for each label, the probability that it holds at least one of the two sources.
-func (p *Draws) Groups(labels []int) ([]float64, error) {
-	count, err := groupCount(labels, len(p.Probability))
-	if err != nil {
-		return nil, err
-	}
-	out, share := make([]float64, count), 1/float64(len(p.sources))
-	for _, x := range p.sources {
-		out[labels[x.node]] += share
-		for i, v := range x.other {
-			if labels[i] != labels[x.node] {
-				out[labels[i]] += share * v
-			}
-		}
-	}
-	return out, nil
+	return logMean(logs) - logTwo, nil // Σ π = 1
 }
 
 // beside weighs a source beside another.
-type beside struct {
-	d        measurement.Data
-	logPrior []float64
-	logTwo   float64 // of the prior mass of two different nodes
-	random   *rand.Rand
-	faulty   *faulty // where sensors may be broken; else the rest
-	e        evidence
-	c, norms []float64
-	columns  map[int][]float64 // of AᵀA, or of A where sensors may be broken
+type beside interface {
+	// weights returns the log evidence and prior of every node beside a source at z of an amplitude; 0 for none.
+	weights(ctx context.Context, z int, amplitude float64) ([]float64, error)
+	// draw draws the amplitude of a source at z alone.
+	draw(z int, random *rand.Rand) float64
 }
 
-func newBeside(ctx context.Context, d measurement.Data, opts Options) (s *beside, err error) {
-	s = &beside{d: d, e: newEvidence(opts.Amplitude), random: rand.New(rand.NewPCG(0, 0)), columns: map[int][]float64{}}
+func newBeside(ctx context.Context, d measurement.Data, opts Options) (beside, []float64, error) {
 	if opts.Faults.Rate == 0 {
-		var norms Norms
-		s.c, norms, s.logPrior, err = sufficient(ctx, d, opts)
-		s.norms = norms.N
-	} else if !linop.HoldsEntries(d.A) {
-		err = fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator", ErrInvalid)
-	} else if s.faulty, err = prepareFaulty(d, opts); err == nil {
-		s.d, s.logPrior = s.faulty.d, s.faulty.logPrior
+		c, norms, logPrior, err := sufficient(ctx, d, opts)
+		return &soundBeside{d, newEvidence(opts.Amplitude), c, norms.N, logPrior, map[int][]float64{}}, logPrior, err
 	}
-	if err != nil {
-		return nil, err
+	if !linop.HoldsEntries(d.A) {
+		return nil, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator",
+			ErrInvalid)
 	}
-	s.logTwo = logDistinct(s.logPrior, 2)
-	return s, nil
-}
-
-// first draws from the posterior of one source, with the log weights of every node beside each draw, and their sums.
-func (s *beside) first(ctx context.Context) (draws []drawnSource, logs []float64, err error) {
-	one, err := s.weights(ctx, nil)
+	f, err := prepareFaulty(ctx, d, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	count, sums := secondDraws, cumulative(one)
-	if s.faulty != nil {
-		count = faultyDraws
-	}
-	for range count {
-		x := drawnSource{node: drawn(sums, s.random)}
-		x.amplitude = s.amplitude(x.node, nil)
-		if x.other, err = s.weights(ctx, &x); err != nil {
-			return nil, nil, err
-		}
-		draws, logs = append(draws, x), append(logs, logSum(x.other))
-	}
-	return draws, logs, nil
+	return faultyBeside{f}, f.logPrior, nil
 }
 
-// column returns what a source at a node adds to c, or where sensors may be broken to their means.
-func (s *beside) column(z int) []float64 {
-	if s.columns[z] != nil {
-		return s.columns[z]
+type soundBeside struct {
+	d                  measurement.Data
+	e                  evidence
+	c, norms, logPrior []float64
+	columns            map[int][]float64 // of AᵀA
+}
+
+func (s *soundBeside) weights(ctx context.Context, z int, amplitude float64) ([]float64, error) {
+	if amplitude == 0 {
+		return s.e.weights(s.c, s.norms, s.logPrior), ctx.Err()
 	}
-	m, n := s.d.A.Dims()
-	x := make([]float64, m)
-	linop.ColumnsTo(s.d.A, x, []int{z})
-	if s.faulty == nil {
-		product := make([]float64, n)
+	if s.columns[z] == nil {
+		m, n := s.d.A.Dims()
+		x, product := make([]float64, m), make([]float64, n)
+		linop.ColumnsTo(s.d.A, x, []int{z})
 		s.d.A.MulVecTo(product, true, x)
-		x = product
+		s.columns[z] = product
 	}
-	s.columns[z] = x
-	return x
-}
-
-// rest is c beside a source; nil for none.
-func (s *beside) rest(given *drawnSource) []float64 {
-	if given == nil {
-		return s.c
-	}
-	return floats.AddScaledTo(make([]float64, len(s.c)), s.c, -given.amplitude, s.column(given.node))
-}
-
-// faultyRest is the posterior of a source beside another; nil for none.
-func (s *beside) faultyRest(given *drawnSource) *faulty {
-	if given == nil {
-		return s.faulty
-	}
-	x := s.column(given.node)
-	e, _ := s.faulty.beyond(func(row int) float64 { return given.amplitude * x[row] })
-	rest := &faulty{faultyEvidence: e, d: s.d, logPrior: slices.Clone(s.logPrior)}
-	rest.logPrior[given.node] = math.Inf(-1)
-	return rest
-}
-
-// weights returns the log evidence and prior of every node beside a source; nil for none.
-func (s *beside) weights(ctx context.Context, given *drawnSource) ([]float64, error) {
-	if s.faulty != nil {
-		return s.faultyRest(given).weights(ctx)
-	}
-	w := s.e.weights(s.rest(given), s.norms, s.logPrior)
-	if given != nil {
-		w[given.node] = math.Inf(-1)
-	}
+	rest := floats.AddScaledTo(make([]float64, len(s.c)), s.c, -amplitude, s.columns[z])
+	w := s.e.weights(rest, s.norms, s.logPrior)
+	w[z] = math.Inf(-1)
 	return w, ctx.Err()
 }
 
-// amplitude draws that of a source at a node beside another; nil for none.
-func (s *beside) amplitude(z int, given *drawnSource) float64 {
-	if s.faulty != nil {
-		return s.faultyRest(given).draw(s.column(z), s.random)
-	}
-	return s.e.draw(s.rest(given)[z], s.norms[z], s.random)
+func (s *soundBeside) draw(z int, random *rand.Rand) float64 {
+	return s.e.draw(s.c[z], s.norms[z], random)
 }
 
-// further is weights beside a source that was drawn; it adds to p the probability of each sensor to be faulty.
-func (s *beside) further(ctx context.Context, given *drawnSource, p *Draws) ([]float64, error) {
-	if s.faulty == nil {
-		return s.weights(ctx, given)
+type faultyBeside struct{ *faulty }
+
+// column returns what a source at a node adds to the means.
+func (s faultyBeside) column(z int) []float64 {
+	x := make([]float64, len(s.sensors))
+	linop.ColumnsTo(s.d.A, x, []int{z})
+	return x
+}
+
+func (s faultyBeside) weights(ctx context.Context, z int, amplitude float64) ([]float64, error) {
+	if amplitude == 0 {
+		return s.faulty.weights(ctx)
 	}
-	rest := s.faultyRest(given)
-	of, err := rest.exact(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if p.Faulty == nil {
-		p.Faulty = make([]float64, len(of.Faulty))
-	}
-	floats.Add(p.Faulty, of.Faulty)
-	floats.Add(of.LogEvidence, rest.logPrior)
-	return of.LogEvidence, nil
+	x, rest := s.column(z), *s.faulty
+	rest.faultyEvidence, _ = s.beyond(func(row int) float64 { return amplitude * x[row] })
+	rest.logPrior = slices.Clone(s.logPrior)
+	rest.logPrior[z] = math.Inf(-1)
+	rest.columns = rest.wholeColumns
+	return rest.weights(ctx)
+}
+
+func (s faultyBeside) draw(z int, random *rand.Rand) float64 {
+	return s.faultyEvidence.draw(s.column(z), random)
 }
 
 // draw draws an amplitude in proportion to e^{ac − a²N/2} and the prior: where it is

@@ -110,27 +110,6 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 	}
 }
 
-func TestUnitPairs(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(22, 1))
-	op, d := twoSources(rnd, 6, 7, 1)
-	p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude})
-	if err != nil {
-		t.Fatal(err)
-	}
-	logLike := func(i, j int) float64 {
-		q := 0.0
-		for s, y := range d.Y {
-			r := y - op.M.At(s, i) - op.M.At(s, j)
-			q += r * r
-		}
-		return -q / 2
-	}
-	want := math.Exp(logLike(0, 6) - logLike(2, 3))
-	if got := p.At(0, 6) / p.At(2, 3); math.Abs(got-want) > 1e-10*want {
-		t.Errorf("odds %v, want %v", got, want)
-	}
-}
-
 func TestSourcesRefuse(t *testing.T) {
 	_, d := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 4, 1)
 	_, single := twoSources(rand.New(rand.NewPCG(25, 1)), 3, 1, 1)

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -98,8 +97,8 @@ type bestSource struct {
 	amplitude, gain float64
 }
 
-// best returns the source of the largest likelihood of each column of c + shift; nil for no shift.
-func (k *checker) best(c, shift []float64, width int) []bestSource {
+// best returns the source of the largest likelihood of each column of c.
+func (k *checker) best(c []float64, width int) []bestSource {
 	none := func() []bestSource {
 		out := make([]bestSource, width)
 		for j := range out {
@@ -115,9 +114,6 @@ func (k *checker) best(c, shift []float64, width int) []bestSource {
 				continue
 			}
 			for j, v := range c[i*width : (i+1)*width] {
-				if shift != nil {
-					v += shift[i]
-				}
 				a := k.e.likeliest(v, k.norms[i])
 				if gain := a*v - a*a*k.norms[i]/2; gain > part[j].gain {
 					part[j] = bestSource{i, a, gain}
@@ -133,22 +129,6 @@ func (k *checker) best(c, shift []float64, width int) []bestSource {
 		}
 	}
 	return out
-}
-
-// add counts the trials of a block that fit as poorly. It overwrites the noise.
-func (f *fitting) add(k *checker, b *noiseBlock) {
-	sources := k.best(b.w, f.shift, b.width)
-	parallel.Rows(len(f.mean), 2*b.width, func(lo, hi int) {
-		for s := lo; s < hi; s++ {
-			floats.AddConst(f.mean[s], b.z[s*b.width:(s+1)*b.width])
-		}
-	})
-	f.columns.subtract(b.z, sources)
-	for _, r := range k.residuals(b.z, b.width) {
-		if k.leastTail(r) <= f.worst {
-			f.poor++
-		}
-	}
 }
 
 // residual is what [checker.tail] looks at.

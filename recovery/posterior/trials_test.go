@@ -21,10 +21,10 @@ func TestTrialsByRows(t *testing.T) {
 	const n, width = 30_000, 5
 	for _, amplitude := range []Amplitude{UnitAmplitude, UniformAmplitude} {
 		random := rand.New(rand.NewPCG(1, uint64(width)))
-		norms, logPrior, shift := make([]float64, n), make([]float64, n), make([]float64, n)
+		norms, logPrior := make([]float64, n), make([]float64, n)
 		c, rest := make([]float64, n*width), make([]float64, n*width)
 		for i := range norms {
-			norms[i], shift[i], logPrior[i] = 20*random.Float64(), random.NormFloat64(), -math.Log(n)
+			norms[i], logPrior[i] = 20*random.Float64(), -math.Log(n)
 			if i%7 == 0 {
 				logPrior[i] = math.Inf(-1)
 			}
@@ -45,7 +45,7 @@ func TestTrialsByRows(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		for _, workers := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			b, s, r := k.best(c, shift, width), k.quick.logSums(c, width), k.residuals(rest, width)
+			b, s, r := k.best(c, width), k.quick.logSums(c, width), k.residuals(rest, width)
 			if workers == 1 {
 				best, sums, left = b, s, r
 			}
@@ -56,7 +56,6 @@ func TestTrialsByRows(t *testing.T) {
 		for j := range width {
 			want := bestSource{gain: math.Inf(-1)}
 			for i, v := range stride(c, j, width, n) {
-				v += shift[i]
 				a := k.e.likeliest(v, norms[i])
 				if gain := a*v - a*a*norms[i]/2; !math.IsInf(logPrior[i], -1) && gain > want.gain {
 					want = bestSource{i, a, gain}

@@ -20,8 +20,7 @@ type Choice struct {
 	NodeKey             string
 	Community           string
 	Weight, Length      string // of relationships
-	SensorLabel, Sensor string
-	Caption             string
+	Sensor, Caption     string
 }
 
 // Private is the property that is released with noise.

@@ -65,7 +65,7 @@ func (r *recoverer) posterior(ctx context.Context, c []transposed, values []floa
 	if len(list) == 1 {
 		return list[0], nil
 	}
-	mixed, _, err := posterior.Mix(list, nil, 0)
+	mixed, _, err := posterior.Mix(list, nil)
 	return mixed, err
 }
 
@@ -82,13 +82,11 @@ func (r *recoverer) setThreshold(ctx context.Context) error {
 	}
 	opts := posterior.CheckOptions{Options: r.trusting(&r.processes[0].norms), FalseAlarm: alarm}
 	opts.Progress = r.model.Progress
-	p, err := posterior.NewPresence(ctx, func(yield func(measurement.Data, error) bool) {
-		for _, x := range r.processes {
-			if !yield(x.whitened.Data, nil) {
-				return
-			}
-		}
-	}, opts)
+	var data []measurement.Data
+	for _, x := range r.processes {
+		data = append(data, x.whitened.Data)
+	}
+	p, err := posterior.NewPresence(ctx, data, opts)
 	if err == nil {
 		r.threshold = p.Threshold(alarm)
 	}
@@ -126,14 +124,15 @@ func (r *recoverer) score(ctx context.Context, truth []int, c []transposed, valu
 	rank := community.Rank(post.Probability, r.Partition)
 	t.Named, t.Confidence, t.Source = rank[0].Community, min(1, rank[0].Probability), -1
 	t.Right = r.holds(t.Named, truth)
-	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(post.Credible, i) })
+	credible := post.Credible()
+	t.Covered = slices.ContainsFunc(truth, func(i int) bool { return slices.Contains(credible, i) })
 	known := post
 	if r.opts.Recover.Amplitude != posterior.UnitAmplitude {
 		if known, err = r.posterior(ctx, c, values, posterior.UnitAmplitude); err != nil {
 			return t, err
 		}
 	}
-	t.CredibleSetSize, t.KnownMassSetSize = len(post.Credible), len(known.Credible)
+	t.CredibleSetSize, t.KnownMassSetSize = len(credible), len(known.Credible())
 	chance := r.Partition.Sums(r.Prior)
 	var rep report.Report
 	for _, s := range rank {

@@ -378,13 +378,13 @@ func TestProgressText(t *testing.T) {
 		width   int
 		want    string
 	}{
-		{stage{name: "local"}, 0, 79, "local"},
+		{stage{name: "columns"}, 0, 79, "columns"},
 		{
-			stage{name: "local", step: 3, done: 1, total: 4},
+			stage{name: "columns", step: 3, done: 1, total: 4},
 			30 * time.Second, 79,
-			"[3/8] sensitivity: local  ██▌        25 %  30s, about 1m30s left here",
+			"[3/8] sensitivity: columns  ██▌        25 %  30s, about 1m30s left here",
 		},
-		{stage{name: "local", done: 1, total: 4}, 30 * time.Second, 79, "local  ██▌        25 %  30s, about 1m30s left"},
+		{stage{name: "columns", done: 1, total: 4}, 30 * time.Second, 79, "columns  ██▌        25 %  30s, about 1m30s left"},
 		{stage{name: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
 		{stage{name: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
 		{stage{name: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
@@ -413,7 +413,7 @@ func TestProgressText(t *testing.T) {
 func TestConsole(t *testing.T) {
 	var b, log bytes.Buffer
 	c := &Console{Writer: &b, Steps: true, Log: slog.New(slog.NewTextHandler(&log, nil))}
-	c.Progress("local", 1, 2)
+	c.Progress("columns", 1, 2)
 	c.Progress("relationships", 1, 2)
 	if c.line.step != 3 || b.Len() > 0 {
 		t.Errorf("step %d, and %q is drawn", c.line.step, &b)
@@ -441,7 +441,7 @@ func TestConsole(t *testing.T) {
 			t.Errorf("the progress stays beside %q", &b)
 		}
 	}
-	if !strings.Contains(log.String(), "phase=local") {
+	if !strings.Contains(log.String(), "phase=columns") {
 		t.Errorf("the log is %q", &log)
 	}
 }
