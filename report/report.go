@@ -225,13 +225,9 @@ type Millis struct {
 
 // Nodes are the values of every node, in node order.
 type Nodes struct {
-	Graph       *graph.Graph
-	Source      []float64 // f̂
-	Probability []float64
-	Community   []int
-	Sensors     []int     // nodes with a private measurement, ascending
+	Graph *graph.Graph
+	NodeValues
 	PrivateHeat []float64 // one per sensor
-	Sigma       []float64 // of its noise
 	Captions    []string  // what a reader calls each; nil: nothing but its id
 }
 

@@ -23,9 +23,7 @@ func (r *Report) Keep() *Report {
 		return r
 	}
 	kept := *r
-	kept.NodeValues = &NodeValues{
-		Source: n.Source, Probability: n.Probability, Community: n.Community, Sensors: n.Sensors, Sigma: n.Sigma,
-	}
+	kept.NodeValues = &n.NodeValues
 	return &kept
 }
 
@@ -51,8 +49,6 @@ func (r *Report) Restore(g *graph.Graph) error {
 		}
 		last = s
 	}
-	r.SetNodes(Nodes{
-		Graph: g, Source: v.Source, Probability: v.Probability, Community: v.Community, Sensors: v.Sensors, Sigma: v.Sigma,
-	})
+	r.SetNodes(Nodes{Graph: g, NodeValues: *v})
 	return nil
 }
