@@ -211,9 +211,7 @@ func (r *Release) Digest() (Digest, error) {
 // digest is [Release.Digest] for the digest of the plan.
 func (r *Release) digest(plan Digest) Digest {
 	h := partsHash{h: sha256.New()}
-	for _, part := range [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment)} {
-		h.add(part)
-	}
+	h.add([]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment))
 	h.addInt(int64(r.epoch))
 	for _, x := range r.x {
 		h.addInt(x)

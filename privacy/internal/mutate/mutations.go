@@ -304,7 +304,7 @@ var fast = []mutation{
 	},
 	{
 		"a certificate's id without its seed",
-		[]change{{"privacy/verify.go", "		p.Sensitivity.Seed[:],\n", ""}},
+		[]change{{"privacy/verify.go", "		p.Sensitivity.Seed[:])", "		nil)"}},
 		"TestCertificateHasItsSeed",
 	},
 	{
