@@ -33,7 +33,7 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	filed, err := e.Store.Jobs(ctx)
+	all, err := e.board(ctx)
 	if err != nil {
 		return view{}, err
 	}
@@ -41,7 +41,7 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{now: now.UTC().Truncate(time.Millisecond), jobs: e.roster(filed)}
+	v := view{now: now.UTC().Truncate(time.Millisecond), jobs: all}
 	byName := make(map[string]Claim, len(latest))
 	for _, c := range latest {
 		byName[c.JobName] = c
@@ -63,6 +63,21 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	}
 	e.caution(ctx, v.jobs)
 	return v, nil
+}
+
+// board reads the records of the jobs. One that newly cannot run is read once more: a record that another client changes
+// meanwhile may lack properties, and a job that was invalid counts from now on.
+func (e *Engine) board(ctx context.Context) ([]Job, error) {
+	for again := false; ; again = true {
+		filed, err := e.Store.Jobs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all := e.roster(filed)
+		if again || !slices.ContainsFunc(all, func(j Job) bool { return j.Problem != nil && j.State.Status != Invalid }) {
+			return all, nil
+		}
+	}
 }
 
 // caution asks about the jobs that wait for their first run: how a later one will end, the
