@@ -156,16 +156,11 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 	rows := [][]any{
 		{"epsilonWouldSpend", term.Cell(p.Epsilon, -1)},
 		{"deltaWouldSpend", term.Cell(p.Delta, -1)},
-		{"sigmaMin", term.Cell(noise.SigmaMin, term.Digits)},
-		{"sigmaMax", term.Cell(noise.SigmaMax, term.Digits)},
+		{"sigma", sigmas(noise)},
+		{"nodeCount", term.Cell(p.NodeCount, -1)},
+		{"sensorCount", term.Cell(len(p.Sensors), -1)},
+		{"nodeProperties", spaceJoined(names)},
 	}
-	if noise.UniformSigma > 0 {
-		rows = append(rows, []any{"uniformSigma", term.Cell(noise.UniformSigma, term.Digits)})
-	}
-	rows = append(rows,
-		[]any{"nodeCount", term.Cell(p.NodeCount, -1)},
-		[]any{"sensorCount", term.Cell(len(p.Sensors), -1)},
-		[]any{"nodeProperties", spaceJoined(names)})
 	return a.render(result, term.Section{
 		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},
 		Rows: slices.Values(rows),

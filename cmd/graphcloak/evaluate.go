@@ -216,16 +216,11 @@ func errScenario(name string, planned []plan.Alternative) error {
 	return err.hint("the scenarios are %s", known)
 }
 
-// scenarioTable is what a comparison holds in JSON.
-type scenarioTable struct {
-	Scenarios []*study.Evaluation `json:"scenarios"`
-}
-
 // compareScenarios evaluates the plan in every scenario of a list.
 func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options,
 	list []simulate.Scenario,
 ) error {
-	var all scenarioTable
+	var all []*study.Evaluation
 	var machine [][]any
 	for k, s := range list {
 		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
@@ -234,35 +229,23 @@ func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *grap
 		if err != nil {
 			return err
 		}
-		all.Scenarios, machine = append(all.Scenarios, e), append(machine, rates(e)...)
+		all, machine = append(all, e), append(machine, rates(e)...)
 	}
 	if a.outputFormat() != "table" {
-		return a.render(all, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
+		return a.render(map[string]any{"scenarios": all}, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
 	}
-	first, who := all.Scenarios[0], "plan and posterior know the model only"
+	who := "plan and posterior know the model only"
 	switch {
 	case p.Uncertainty.Alternatives > 0:
 		who = "the posterior knows the model and the graphs of the plan"
 	case p.Uncertainty.Any():
 		who = "the posterior knows the model only"
 	}
-	return a.render(all, term.Section{
-		Title: fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who),
-		Columns: []string{
-			"scenario", "what happens", "right", "source found", "stands out", "mean confidence", "calibration error",
-			"coverage of the 95 % set",
-		},
-		Rows: func(yield func([]any) bool) {
-			for k, e := range all.Scenarios {
-				if !yield(scenarioRow(list[k], e)) {
-					return
-				}
-			}
-		},
-		Narrow: narrowScenarios(list, all.Scenarios),
-		Text: strings.Join(append([]string{"Chance is " + decimals(first.Chance) + ".", calibrated(first)}, a.scenarioRemarks(list)...),
-			" "),
-	})
+	table, legend := scenarioTable(list, all)
+	table.Title = fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who)
+	text := strings.Join(append([]string{"Chance is " + decimals(all[0].Chance) + ".", calibrated(all[0])},
+		a.scenarioRemarks(list)...), " ")
+	return a.render(map[string]any{"scenarios": all}, table, term.Section{Text: legend}, term.Section{Text: text})
 }
 
 // scenarioRemarks say what of a table cannot happen, and what is right with two sources.

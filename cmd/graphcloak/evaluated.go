@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -23,40 +24,24 @@ func calibrated(e *study.Evaluation) string {
 	return text + "its confidence is off, as where sources have another amplitude than the answer supposes."
 }
 
-func scenarioRow(s simulate.Scenario, e *study.Evaluation) []any {
-	if s.Sourceless() {
-		return []any{s.Name, s.About, "–", rate(&e.Detected), rate(&e.Answered), "–", "–", "–"}
+// scenarioTable compares what happens in each scenario; JSON and CSV have the intervals.
+func scenarioTable(list []simulate.Scenario, all []*study.Evaluation) (s term.Section, legend string) {
+	s = term.Section{Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"}}
+	var rows [][]any
+	for k, e := range all {
+		x := list[k]
+		row := []any{x.Name, "–", decimals(e.Detected.Rate), decimals(e.Answered.Rate), "–", "–", "–"}
+		if !x.Sourceless() {
+			row[1], row[6] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
+			row[4], row[5] = decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error)
+		}
+		rows = append(rows, row)
+		legend += "- " + x.Name + ": " + x.About + "\n"
 	}
-	return []any{
-		s.Name, s.About, rate(&e.Right), decimals(e.Detected.Rate), decimals(e.Answered.Rate), decimals(e.Calibration.MeanConfidence),
-		decimals(e.Calibration.Error), rate(&e.Coverage),
-	}
-}
-
-// narrowScenarios is the comparison on a screen of 80 columns; what happens stands below it.
-func narrowScenarios(list []simulate.Scenario, all []*study.Evaluation) *term.Section {
-	s := &term.Section{
-		Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"},
-		Rows: func(yield func([]any) bool) {
-			for k, e := range all {
-				row := scenarioRow(list[k], e)
-				if !list[k].Sourceless() {
-					row[2], row[7] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
-				} else {
-					row[3], row[4] = decimals(e.Detected.Rate), decimals(e.Answered.Rate)
-				}
-				if !yield(append(row[:1], row[2:]...)) {
-					return
-				}
-			}
-		},
-	}
-	for _, x := range list {
-		s.Text += "- " + x.Name + ": " + x.About + "\n"
-	}
-	s.Text += "Found is how often the answer finds a source at all, named how often a community stands out, conf. the mean confidence " +
-		"that is stated, error that of its calibration, cover the coverage of the 95 % set; -v has the intervals."
-	return s
+	s.Rows = slices.Values(rows)
+	return s, legend + "Found is how often the answer finds a source at all, named how often a community stands out, conf. " +
+		"the mean confidence that is stated, error that of its calibration, cover the coverage of the 95 % set; " +
+		"--format json has the intervals."
 }
 
 // manyCommunities are shown only under --verbose.
@@ -71,36 +56,12 @@ func served(e *study.Evaluation) []term.Section {
 	a := report.Accuracy{Probability: e.Right.Rate, Communities: list}
 	table := term.Section{
 		Title:   "By community, " + e.Allocation + " noise",
-		Columns: []string{"community", "nodes", "sources", "found", "named", "mean confidence", "right if named", "coverage", "set size"},
-		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
-			found := "–"
-			if c.Trials > 0 {
-				found = rate(&study.Proportion{Rate: c.Probability, Lower: c.Lower, Upper: c.Upper})
-			}
-			return []any{
-				c.Label(), c.Size, c.Trials, found, c.Named, mean(c.MeanConfidence, decimals), rate(c.RightNamed),
-				rate(c.Coverage), mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
-			}
-		}),
-		Narrow: servedNarrow(e),
-		Detail: len(list) > manyCommunities,
-	}
-	if text := a.WorstSentence(); text != "" {
-		return []term.Section{table, {Text: text}}
-	}
-	return []term.Section{table}
-}
-
-// servedNarrow is the table by community on a screen of 80 columns.
-func servedNarrow(e *study.Evaluation) *term.Section {
-	return &term.Section{
 		Columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
 		Rows: term.Rows(e.Communities, func(c study.CommunityPerformance) []any {
-			found := "–"
+			found, cover := "–", "–"
 			if c.Trials > 0 {
 				found = fmt.Sprintf("%.2f (%.2f to %.2f)", c.Probability, c.Lower, c.Upper)
 			}
-			cover := "–"
 			if c.Coverage != nil {
 				cover = decimals(c.Coverage.Rate)
 			}
@@ -109,9 +70,14 @@ func servedNarrow(e *study.Evaluation) *term.Section {
 				mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
-			"community is named, cover how often the 95 % set holds the source, set its mean size; -v has all columns.",
+		Detail: len(list) > manyCommunities,
 	}
+	legend := term.Section{
+		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
+			"community is named, cover how often the 95 % set holds the source, set its mean size; --format json has all numbers.",
+		Detail: len(list) > manyCommunities,
+	}
+	return []term.Section{table, legend, {Text: a.WorstSentence()}}
 }
 
 // mean is a number, or a dash for none.
