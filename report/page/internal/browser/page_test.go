@@ -264,4 +264,3 @@ func TestPrint(t *testing.T) {
 		t.Error("on paper the guarantee is folded away")
 	}
 }
-
