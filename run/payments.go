@@ -69,8 +69,13 @@ func (p Payments) Unfinished(after time.Time) (open Payments) {
 // Finished returns the entry of the latest release that was written and was paid for after a time.
 func (p Payments) Finished(after time.Time) (privacy.Entry, bool) {
 	for _, e := range slices.Backward(p) {
-		paid, ok := p.About(e.ReleaseID).Find(privacy.KindSpent)
-		if e.Kind == privacy.KindWritten && ok && paid.Time.After(after) {
+		if e.Kind != privacy.KindWritten {
+			continue
+		}
+		paid := func(o privacy.Entry) bool {
+			return o.Kind == privacy.KindSpent && o.ReleaseID == e.ReleaseID && o.Scope == e.Scope
+		}
+		if k := slices.IndexFunc(p, paid); k >= 0 && p[k].Time.After(after) {
 			return e, true
 		}
 	}

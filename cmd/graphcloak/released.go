@@ -44,11 +44,15 @@ func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 	if err != nil {
 		return nil, err
 	}
+	type release struct{ scope, id string }
+	void := map[release]bool{}
 	for _, e := range paid {
-		void := func(o privacy.Entry) bool {
-			return o.Kind == privacy.KindVoid && o.ReleaseID == e.ReleaseID && o.Scope == e.Scope
+		if e.Kind == privacy.KindVoid {
+			void[release{e.Scope, e.ReleaseID}] = true
 		}
-		if e.Kind == privacy.KindSpent && !slices.ContainsFunc(paid, void) {
+	}
+	for _, e := range paid {
+		if e.Kind == privacy.KindSpent && !void[release{e.Scope, e.ReleaseID}] {
 			if property, ok := run.PropertyOf(e.Charge.Scope); ok {
 				found = append(found, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
 			}
