@@ -3,6 +3,7 @@
 package run_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -20,34 +21,41 @@ func payFor(t *testing.T, l privacy.Ledger, scope, id string) error {
 	return err
 }
 
+// clocked is a ledger with a clock of the test's.
+type clocked struct {
+	privacy.Ledger
+	clock *time.Time
+}
+
+func (l clocked) Now(context.Context) (time.Time, error) { return *l.clock, nil }
+
 // TestPayments: what a ledger says of the releases of some data: which is the latest one that is finished, which are not, and what
 // became of each.
 func TestPayments(t *testing.T) {
 	ctx := t.Context()
 	clock := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	var l privacy.MemoryLedger
-	l.SetClock(func() time.Time { return clock })
+	l := clocked{new(privacy.MemoryLedger), &clock}
 	for _, id := range []string{"written", "void", "open", "late"} { // a day each
 		clock = clock.Add(24 * time.Hour)
-		if err := payFor(t, &l, "data", id); err != nil {
+		if err := payFor(t, l, "data", id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := payFor(t, &l, "other", "written"); err != nil { // other data may have a release of the same name
+	if err := payFor(t, l, "other", "written"); err != nil { // other data may have a release of the same name
 		t.Fatal(err)
 	}
-	if _, err := privacy.MarkWritten(ctx, &l, "data", "written", privacy.Digest{1}); err != nil {
+	if _, err := privacy.MarkWritten(ctx, l, "data", "written", privacy.Digest{1}); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := run.Void(ctx, &l, "data", "void"); !found || err != nil {
+	if found, err := run.Void(ctx, l, "data", "void"); !found || err != nil {
 		t.Fatalf("void: %v, %v", found, err)
 	}
 	for _, id := range []string{"void", "written", "unknown"} {
-		if found, err := run.Void(ctx, &l, "data", id); found || err != nil {
+		if found, err := run.Void(ctx, l, "data", id); found || err != nil {
 			t.Errorf("%s is given up (%v, %v), and was not open", id, found, err)
 		}
 	}
-	paid, err := run.PaymentsOf(ctx, &l, "data")
+	paid, err := run.PaymentsOf(ctx, l, "data")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +74,7 @@ func TestPayments(t *testing.T) {
 			t.Errorf("finished after %v: %v %v", after, e, ok)
 		}
 	}
-	all, err := run.PaymentsOf(ctx, &l, "")
+	all, err := run.PaymentsOf(ctx, l, "")
 	if err != nil {
 		t.Fatal(err)
 	}
