@@ -65,5 +65,12 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 		if err := json.Unmarshal(data, new(graphcloak.Release)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
+		p.Communities = c.communities
+		if data, err = json.Marshal(p); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, new(graphcloak.Plan)); (err == nil) != (c.want == nil) {
+			t.Errorf("%s, a plan: %v", what, err)
+		}
 	}
 }

@@ -4,6 +4,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -36,4 +39,27 @@ func (a *app) announceFirst(ctx context.Context, s graphStore, job *graphcloak.J
 		}
 		return keep(k)
 	}
+}
+
+// noteElsewhere tells of releases of the same data that are paid for and not finished,
+// and of which nothing is kept here; one that this command makes again is no such release.
+func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
+	paid, err := run.PaymentsOf(ctx, s.Ledger(), scope)
+	open := slices.DeleteFunc(paid.Unfinished(time.Time{}), func(e privacy.Entry) bool {
+		return e.ReleaseID == again || conditionOf(e.ReleaseID) != run.Unknown
+	})
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	a.note("Note: %s of the same data is paid for and unfinished, and was not started here: if its machine or its user is gone, "+
+		"what it spent is lost, and this run pays again", fewRuns(open))
+	return nil
+}
+
+func fewRuns(paid run.Payments) string {
+	last := paid[len(paid)-1].ReleaseID
+	if len(paid) == 1 {
+		return "release " + last
+	}
+	return fmt.Sprintf("release %s and %d before it", last, len(paid)-1)
 }

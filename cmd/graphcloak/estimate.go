@@ -41,9 +41,18 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
+			if app.outputFormat() != "table" {
+				return app.render(map[string]any{"commands": all}, term.Table(estimateColumns(), all, estimateRow))
+			}
+			first := all[0]
 			return app.render(map[string]any{"commands": all}, term.Section{
-				Title: "Estimate: nothing was run", Text: supposedTau(all[0], job) + scenariosTogether(), Columns: estimateColumns(),
-				Rows: term.Rows(all, estimateRow), Narrow: narrowEstimates(all),
+				Title: "Estimate: nothing was run", Columns: []string{"command", "memory", "seconds", "ε"},
+				Rows: term.Rows(all, func(e study.Estimate) []any {
+					return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
+				}),
+				Text: fmt.Sprintf("%s and %s, by the method %s. %s%s --format json gives all.",
+					report.Count(first.NodeCount, "node"), report.Count(first.RelationshipCount, "relationship"), first.KernelMethod,
+					supposedTau(first, job), scenariosTogether()),
 			})
 		},
 	}
@@ -79,18 +88,6 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 func scenariosTogether() string {
 	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
 		len(scenarioNames())-1)
-}
-
-// narrowEstimates are the estimates on a screen of 80 columns.
-func narrowEstimates(all []study.Estimate) *term.Section {
-	return &term.Section{
-		Columns: []string{"command", "memory", "seconds", "ε"},
-		Rows: term.Rows(all, func(e study.Estimate) []any {
-			return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
-		}),
-		Text: fmt.Sprintf("%s and %s, by the method %s. -v or --format json gives all.",
-			report.Count(all[0].NodeCount, "node"), report.Count(all[0].RelationshipCount, "relationship"), all[0].KernelMethod),
-	}
 }
 
 // estimate is the mode of a command that says what it would take and spend.

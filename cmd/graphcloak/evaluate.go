@@ -5,16 +5,21 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/suggest"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 func newEvaluateCommand(app *app) *cobra.Command {
@@ -122,56 +127,6 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	})
 }
 
-// rateColumns are those of the rows of machine-readable formats: one for each noise, then
-// one for each community under the plan's.
-func rateColumns() []string {
-	return []string{
-		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered",
-		"meanConfidence",
-		"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named",
-		"rightNamed", "detected",
-	}
-}
-
-func rates(e *study.Evaluation) [][]any {
-	rows := [][]any{noiseRates(e, e.Allocation, e.Performance)}
-	if e.Uniform != nil {
-		rows = append(rows, noiseRates(e, "uniform", e.Uniform))
-	}
-	for _, c := range e.Communities {
-		rows = append(rows, communityRates(e, c))
-	}
-	return rows
-}
-
-func noiseRates(e *study.Evaluation, allocation string, p *study.Performance) []any {
-	c := p.Calibration
-	return []any{
-		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate,
-		c.MeanConfidence,
-		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize,
-		p.MeanEMD, p.Elsewhere,
-		nil, nil, p.Detected.Rate,
-	}
-}
-
-func communityRates(e *study.Evaluation, c study.CommunityPerformance) []any {
-	row := make([]any, len(rateColumns()))
-	copy(row, []any{e.Scenario, e.Allocation, c.CommunityID, c.Name, c.Trials, e.SensorCount, c.Probability, c.Lower, c.Upper})
-	if c.Trials == 0 {
-		row[6], row[7], row[8] = nil, nil, nil
-	}
-	if c.Coverage != nil {
-		row[15], row[16], row[17], row[18] = c.Coverage.Rate, c.Coverage.Lower, c.Coverage.Upper, *c.CredibleSetSize
-	}
-	row[22] = c.Named
-	if c.RightNamed != nil {
-		row[10], row[23] = *c.MeanConfidence, c.RightNamed.Rate
-	}
-	return row
-}
-
 func (a *app) showEvaluation(e *study.Evaluation) error {
 	names, list := []string{e.Allocation}, []*study.Performance{e.Performance}
 	if e.Uniform != nil {
@@ -200,99 +155,113 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		}})...)
 }
 
-// evaluationAnswer says how far an answer on this graph may be trusted.
-func evaluationAnswer(e *study.Evaluation) string {
-	p := e.Performance
-	text := fmt.Sprintf("The right community ranks first in %s of %d runs (95 %% interval %.0f to %.0f %%), where chance is right in %s.",
-		report.Percent(p.Right.Rate), e.Trials, 100*p.Right.Lower, 100*p.Right.Upper, report.Percent(e.Chance))
-	if c := p.Calibration; c.Error <= c.Limit {
-		return text + " The confidence that it states is as good as it says, as far as so many runs can tell."
+// scenarioList is the help on the names.
+func scenarioList() string {
+	var lines []string
+	for _, s := range simulate.Scenarios() {
+		lines = append(lines, fmt.Sprintf("  %-16s %s", s.Name, s.About))
 	}
-	return text + fmt.Sprintf(" The confidence that it states is off by %s on average.", report.Percent(p.Calibration.Error))
+	return strings.Join(lines, "\n")
 }
 
-// measure is a row of the comparison.
-type measure struct {
-	name string
-	of   func(p *study.Performance) string
+func completeScenarios(cmd *cobra.Command) {
+	if err := cmd.RegisterFlagCompletionFunc("scenario",
+		cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added just before
+	}
 }
 
-// compared are the rows of the table: a measure, then its value under each noise.
-func compared(e *study.Evaluation, list []*study.Performance) [][]any {
-	measures := []measure{
-		{"reporting sensors", func(p *study.Performance) string { return strconv.Itoa(p.SensorCount) }},
-		{"right community ranks first", func(p *study.Performance) string { return rate(&p.Right) }},
-		{"  by chance", func(*study.Performance) string { return decimals(e.Chance) }},
-		{"a source is found", func(p *study.Performance) string { return rate(&p.Detected) }},
-		{"a community stands out", func(p *study.Performance) string { return rate(&p.Answered) }},
-		{"  it is the right one", func(p *study.Performance) string { return rate(p.RightAnswers) }},
-		{"mean confidence", func(p *study.Performance) string { return decimals(p.Calibration.MeanConfidence) }},
-		{"expected calibration error", func(p *study.Performance) string {
-			c := p.Calibration
-			return fmt.Sprintf("%s (%s to %s)", decimals(c.Error), decimals(c.Lower), decimals(c.Upper))
-		}},
-		{"  if calibrated, at most", func(p *study.Performance) string { return decimals(p.Calibration.Limit) }},
-		{"95 % credible set holds the source", func(p *study.Performance) string { return rate(&p.Coverage) }},
-		{
-			"  its mean size, of " + strconv.Itoa(e.NodeCount),
-			func(p *study.Performance) string { return strconv.FormatFloat(p.CredibleSetSize, 'f', 1, 64) },
-		},
-		{
-			"  to a reader who knows that the mass is 1",
-			func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) },
-		},
-		{"mean distance to the source, in its component", func(p *study.Performance) string { return distanceText(p.MeanEMD) }},
-		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
-	}
-	if e.BPDN != nil {
-		measures = append(measures, denoisedMeasures()...)
-	}
-	var rows [][]any
-	for _, m := range measures {
-		row := []any{m.name}
-		for _, p := range list {
-			row = append(row, m.of(p))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// denoisedMeasures are the rows about Basis Pursuit Denoising.
-func denoisedMeasures() []measure {
-	return []measure{
-		{"BPDN: f̂ ≠ 0", func(p *study.Performance) string { return rate(&p.BPDN.Answered) }},
-		{"  its community is the right one", func(p *study.Performance) string { return rate(p.BPDN.RightAnswers) }},
-		{"  infeasible, stalled", func(p *study.Performance) string {
-			return fmt.Sprintf("%d, %d", p.BPDN.Infeasible, p.BPDN.Stalled)
-		}},
-		{"  mean distance to the source", func(p *study.Performance) string {
-			if p.BPDN.MeanEMD == nil {
-				return "–"
+// choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
+// them, or those of a file beside the model.
+func (e *evaluation) choose(planned []plan.Alternative) ([]simulate.Scenario, error) {
+	list, name := simulate.Scenarios(), e.scenario
+	isOne := func(s simulate.Scenario) bool { return s.Name == name }
+	add := func(graphs []plan.Alternative) {
+		for _, x := range graphs {
+			if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
+				list = append(list, simulate.OnAlternative(x))
 			}
-			return distanceText(*p.BPDN.MeanEMD)
-		}},
+		}
 	}
+	add(planned)
+	if name == allScenarios {
+		return list, nil
+	}
+	if k := slices.IndexFunc(list, isOne); k >= 0 {
+		return list[k : k+1], nil
+	}
+	if _, err := os.Stat(name); err != nil {
+		return nil, errScenario(name, planned)
+	}
+	graphs, err := readAlternatives(name)
+	list = list[:1]
+	add(graphs)
+	return list, err
 }
 
-// reliability is the table behind a reliability diagram.
-func reliability(allocation string, p *study.Performance) term.Section {
-	return term.Section{
-		Title:   "Reliability of the confidence, " + allocation + " noise",
-		Columns: []string{"confidence", "trials", "mean confidence", "right"},
-		Rows: term.Rows(p.Calibration.Bins, func(b study.Bin) []any {
-			return []any{fmt.Sprintf("%.1f to %.1f", b.From, b.To), b.Count, decimals(b.Confidence), rate(&b.Right)}
-		}),
+// errScenario refuses what is no name and no file.
+func errScenario(name string, planned []plan.Alternative) error {
+	var own []string
+	for _, x := range planned {
+		own = append(own, x.Name)
 	}
+	err := fail(exitUsage, "there is no scenario %q, and no such file", name)
+	if near := suggest.Nearest(name, append(scenarioNames(), own...)); near != "" {
+		return err.hint("--scenario %s", near)
+	}
+	known := strings.Join(scenarioNames(), ", ")
+	if len(own) > 0 {
+		return err.hint("the scenarios are %s, and the plan's own: %s", known, fewNames(own))
+	}
+	return err.hint("the scenarios are %s", known)
 }
 
-// rate is a proportion with its interval; a dash for none.
-func rate(p *study.Proportion) string {
-	if p == nil {
-		return "–"
+// compareScenarios evaluates the plan in every scenario of a list.
+func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options,
+	list []simulate.Scenario,
+) error {
+	var all []*study.Evaluation
+	var machine [][]any
+	for k, s := range list {
+		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
+		o.Scenario = s
+		e, err := study.Evaluate(ctx, m.Model, p, o)
+		if err != nil {
+			return err
+		}
+		all, machine = append(all, e), append(machine, rates(e)...)
 	}
-	return fmt.Sprintf("%s (%s to %s)", decimals(p.Rate), decimals(p.Lower), decimals(p.Upper))
+	if a.outputFormat() != "table" {
+		return a.render(map[string]any{"scenarios": all}, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
+	}
+	who := "plan and posterior know the model only"
+	switch {
+	case p.Uncertainty.Alternatives > 0:
+		who = "the posterior knows the model and the graphs of the plan"
+	case p.Uncertainty.Any():
+		who = "the posterior knows the model only"
+	}
+	table, legend := scenarioTable(list, all)
+	table.Title = fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who)
+	text := strings.Join(append([]string{"Chance is " + decimals(all[0].Chance) + ".", calibrated(all[0])},
+		a.scenarioRemarks(list)...), " ")
+	return a.render(map[string]any{"scenarios": all}, table, term.Section{Text: legend}, term.Section{Text: text})
 }
 
-// decimals is a number with the three decimals that a simulation resolves.
-func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
+// scenarioRemarks say what of a table cannot happen, and what is right with two sources.
+func (a *app) scenarioRemarks(list []simulate.Scenario) (texts []string) {
+	if slices.ContainsFunc(list, simulate.Scenario.Several) {
+		texts = append(texts, "With two sources it is right to name the community of either.")
+	}
+	var never []string
+	for _, s := range list {
+		if s.OfProcess() {
+			never = append(never, s.Name)
+		}
+	}
+	if a.config.Signal.MeasurementProperty == "" && len(never) > 0 {
+		texts = append(texts, fmt.Sprintf("Where --source-property names the sources, GraphCloak computes the readings by the model "+
+			"itself, and this cannot happen: %s. With --measurement-property it can.", strings.Join(never, ", ")))
+	}
+	return texts
+}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -125,13 +126,16 @@ func allRuns(ctx context.Context, s graphStore, q jobs.RunQuery) ([]jobs.Run, er
 	for _, r := range told {
 		known[r.RunID], known[r.ReleaseID] = true, true
 	}
-	open, err := openReleases(ctx, s.Ledger())
+	paid, err := run.PaymentsOf(ctx, s.Ledger(), "")
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range open {
-		if !known[r.ReleaseID] {
-			told = append(told, r)
+	for _, e := range paid.Unfinished(time.Time{}) {
+		if !known[e.ReleaseID] {
+			told = append(told, jobs.Run{
+				RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: e.Scope, StartedAt: e.Time,
+				Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
+			})
 		}
 	}
 	if err := sayHowToGoOn(ctx, s, told); err != nil {
@@ -187,31 +191,26 @@ func openMessage(id string) string {
 	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"
 }
 
-// openReleases tells of the releases in a ledger that are paid for, and neither written
-// nor given up.
-func openReleases(ctx context.Context, l privacy.Ledger) (runs []jobs.Run, err error) {
-	open, err := openPayments(ctx, l)
-	for _, e := range open {
-		runs = append(runs, jobs.Run{
-			RunID: e.ReleaseID, ReleaseID: e.ReleaseID, Status: jobs.Running, BudgetScope: e.Scope, StartedAt: e.Time,
-			Spent: true, EpsilonSpent: e.Charge.Budget.Epsilon, DeltaSpent: e.Charge.Budget.Delta,
-		})
+// runRecord is what the history tells of a run that has ended.
+func runRecord(rep *report.Report, mode string) *jobs.Run {
+	run := &jobs.Run{
+		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
+		Spent:        rep.EpsilonSpent > 0,
+		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()),
+		BPDNStatus: rep.BPDN.Status,
 	}
-	return runs, err
-}
-
-// openPayments returns the payments of all scopes for such releases.
-func openPayments(ctx context.Context, l privacy.Ledger) (open []privacy.Entry, err error) {
-	scopes, err := l.Scopes(ctx)
-	if err != nil {
-		return nil, err
+	switch {
+	case rep.Verdict() == report.NoSource:
+		run.Answer = report.NoSource
+	case len(rep.Communities) > 0:
+		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
 	}
-	for _, scope := range scopes {
-		entries, err := l.Entries(ctx, scope)
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, unwritten(entries)...)
+	kept := rep
+	if mode == "write" {
+		kept = rep.Keep()
 	}
-	return open, nil
+	if data, err := json.Marshal(kept); err == nil {
+		run.Report = data
+	}
+	return run
 }

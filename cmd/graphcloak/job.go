@@ -284,3 +284,14 @@ func checkFiled(job, server *config.Config) error {
 	}
 	return nil
 }
+
+// settled returns a flag of the groups that was given although a file settles it,
+// or "".
+func (a *app) settled(groups ...config.Group) string {
+	for _, s := range config.Settings() {
+		if slices.Contains(groups, s.Group) && a.config.Origin(s.Key).Layer == config.LayerFlag {
+			return s.Flag
+		}
+	}
+	return ""
+}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -302,7 +301,8 @@ func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	return markVoid(ctx, r.s, run.Scope(kept.Signal), kept.ReleaseID())
+	_, err = run.Void(ctx, r.s.Ledger(), run.Scope(kept.Signal), kept.ReleaseID())
+	return err
 }
 
 // ending says how an attempt ended. Resumed tells that something of it was kept.
@@ -353,30 +353,6 @@ func mayPass(err error, spent bool) bool {
 		return inTheWay
 	}
 	return spent || errors.Is(err, context.Canceled) || errors.Is(err, jobs.ErrLost)
-}
-
-// runRecord is what the history tells of a run that has ended.
-func runRecord(rep *report.Report, mode string) *jobs.Run {
-	run := &jobs.Run{
-		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
-		Spent:        rep.EpsilonSpent > 0,
-		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()),
-		BPDNStatus: rep.BPDN.Status,
-	}
-	switch {
-	case rep.Verdict() == report.NoSource:
-		run.Answer = report.NoSource
-	case len(rep.Communities) > 0:
-		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
-	}
-	kept := rep
-	if mode == "write" {
-		kept = rep.Keep()
-	}
-	if data, err := json.Marshal(kept); err == nil {
-		run.Report = data
-	}
-	return run
 }
 
 // keepIn keeps a run in the claim of its tick.

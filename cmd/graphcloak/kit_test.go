@@ -308,31 +308,21 @@ func TestStrictAfterWarnings(t *testing.T) {
 	}
 }
 
-// A file is there whole or not at all, and what appears meanwhile stays.
+// Without --force a file that appears meanwhile stays, with it it is replaced.
 func TestCreate(t *testing.T) {
-	a, _, _ := kit(t)
-	err := a.create("half", func(w io.Writer) error {
-		_, err := io.WriteString(w, "half")
-		return errors.Join(err, errors.New("stopped"))
-	})
-	if names, _ := filepath.Glob("*"); err == nil || len(names) > 0 {
-		t.Errorf("after an error (%v) there is %q", err, names)
-	}
-	err = a.create("mine", func(w io.Writer) error { return os.WriteFile("mine", []byte("theirs"), 0o600) })
-	if text, _ := os.ReadFile("mine"); exitCode(err) != exitConflict || string(text) != "theirs" {
-		t.Errorf("%v; the file holds %q", err, text)
-	}
-	forced, _, _ := kit(t, "--force")
-	for _, text := range []string{"one", "two"} {
-		if err := forced.create("mine", func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		args []string
+		want string
+		exit int
+	}{{nil, "theirs", exitConflict}, {[]string{"--force"}, "ours", exitOK}} {
+		a, _, _ := kit(t, c.args...)
+		err := a.create("f", func(w io.Writer) error {
+			_, err := io.WriteString(w, "ours")
+			return errors.Join(err, os.WriteFile("f", []byte("theirs"), 0o600))
+		})
+		if text, _ := os.ReadFile("f"); (err != nil || c.exit != exitOK) && exitCode(err) != c.exit || string(text) != c.want {
+			t.Errorf("%q: %v; the file holds %q", c.args, err, text)
 		}
-	}
-	if text, _ := os.ReadFile("mine"); string(text) != "two" {
-		t.Errorf("the file holds %q", text)
-	}
-	if hidden, _ := filepath.Glob(".graphcloak-*"); len(hidden) > 0 {
-		t.Errorf("left behind: %q", hidden)
 	}
 }
 

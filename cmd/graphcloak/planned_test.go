@@ -3,14 +3,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/plan"
 )
 
 // TestPlanOfOtherCommunities: a plan that is evaluated, and a release that is recovered from, with other communities than it
@@ -43,7 +37,7 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 		do(evaluate+"--community-property side", why+"Its noise and its own accuracy are for what it was made for: name its "+
 			"--community-property", "")
 		do(recover+"--community-property side", why+rests, "")
-		do(evaluate+"--gamma 100", `this is of 6 communities (detected by leiden, modularity, γ = 100)`, "")
+		do(evaluate+"--gamma 100", `this is of 6 communities (detected by leiden, γ = 100)`, "")
 		do(evaluate, "", "was made for") // they are detected, and the same
 		for _, same := range []string{evaluate, recover} {
 			do(same+"--community-property end", "", "was made for")
@@ -52,64 +46,6 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 	}
 	do(strings.Replace(plan, "--community-property end", "", 1)+"uniform", "", "")
 	do("evaluate --from folder:g --plan plan.json --trials 20 --format json --gamma 100",
-		"(detected by leiden, modularity), and this is of 6 communities (detected by leiden, modularity, γ = 100). Its "+
+		"(detected by leiden), and this is of 6 communities (detected by leiden, γ = 100). Its "+
 			"noise and its own accuracy are for what it was made for: have them detected as they were", "")
-}
-
-// TestPlanWithoutCommunities: a file of before communities stood in it is read, and compared by how many its accuracy was
-// simulated with; one that says what cannot be is refused.
-func TestPlanWithoutCommunities(t *testing.T) {
-	kit(t)
-	writeGraph(t, "g", "id,end\n0,a\n1,a\n2,b\n3,b\n", "source,target\n0,1\n1,2\n2,3\n")
-	if exit, _, stderr := called(t, strings.Fields("plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json "+
-		"--community-property end --allocation uniform")...); exit != 0 {
-		t.Fatal(stderr)
-	}
-	text, err := os.ReadFile("plan.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned := func(change func(p *graphcloak.Plan)) (int, string) {
-		t.Helper()
-		var p graphcloak.Plan
-		if err := json.Unmarshal(text, &p); err != nil {
-			t.Fatal(err)
-		}
-		change(&p)
-		data, err := json.Marshal(&p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("changed.json", data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		exit, _, stderr := called(t, strings.Fields("evaluate --from folder:g --plan changed.json --trials 20 --format json "+
-			"--gamma 100")...)
-		return exit, stderr
-	}
-	exit, said := planned(func(p *graphcloak.Plan) { p.Communities = nil })
-	if exit != 0 || !strings.Contains(strings.Join(strings.Fields(said), " "),
-		"was made for 2 communities, and this is of 4 communities (detected by leiden, modularity, γ = 100)") {
-		t.Errorf("a plan that does not say: exit %d, %s", exit, said)
-	}
-	for what, change := range map[string]func(c *plan.PlannedCommunities){
-		"none":              func(c *plan.PlannedCommunities) { c.Count = 0 },
-		"more than nodes":   func(c *plan.PlannedCommunities) { c.Count = 5 },
-		"neither way":       func(c *plan.PlannedCommunities) { c.Property = "" },
-		"both ways":         func(c *plan.PlannedCommunities) { c.Detection = &plan.Detection{Method: "leiden"} },
-		"a hidden property": func(c *plan.PlannedCommunities) { c.Property = "other" },
-		"no such method": func(c *plan.PlannedCommunities) {
-			c.Property, c.Detection = "", &plan.Detection{Method: "x"}
-		},
-		"a negative setting": func(c *plan.PlannedCommunities) {
-			c.Property, c.Detection = "", &plan.Detection{Method: "leiden", Gamma: -1}
-		},
-	} {
-		if exit, said := planned(func(p *graphcloak.Plan) { change(p.Communities) }); exit != exitValidation {
-			t.Errorf("%s: exit %d, %s", what, exit, said)
-		}
-	}
-	if !bytes.Contains(text, []byte(`"communities"`)) {
-		t.Error("the plan does not say its communities")
-	}
 }

@@ -16,13 +16,18 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// readBack adds to a report of a run the values that it wrote to the nodes.
-func (a *app) readBack(ctx context.Context, s graphStore, own connector.Run, rep *report.Report) error {
+// selected reads the graph that the settings select.
+func (a *app) selected(ctx context.Context, s graphStore) (*graph.Graph, error) {
 	set, err := modelSettings(a.config)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g, err := s.Graph(ctx, set.Selection)
+	return s.Graph(ctx, set.Selection)
+}
+
+// readBack adds to a report of a run the values that it wrote to the nodes.
+func (a *app) readBack(ctx context.Context, s graphStore, own connector.Run, rep *report.Report) error {
+	g, err := a.selected(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -85,11 +90,7 @@ func written(ctx context.Context, s graphStore, g *graph.Graph, prefix string) (
 // attach adds the rows of a report file to its report. They must be of the graph that the
 // flags select.
 func (a *app) attach(ctx context.Context, s graphStore, rep *report.Report, rows []report.Node) error {
-	set, err := modelSettings(a.config)
-	if err != nil {
-		return err
-	}
-	g, err := s.Graph(ctx, set.Selection)
+	g, err := a.selected(ctx, s)
 	if err != nil {
 		return err
 	}

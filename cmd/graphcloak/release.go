@@ -4,13 +4,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -155,95 +152,4 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 		_, err = p.FromSensors(job.Signal.Sent)
 	}
 	return job, asRefusal(err)
-}
-
-// finishRelease writes a release, prints it, and forgets what was kept of it.
-// The ledger holds the digest of its values before they are shown: anyone who drew others for
-// the same payment is refused.
-func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
-	written, err := m.Publish(ctx, r, job)
-	if err != nil {
-		return a.outdated(err, job.RunID)
-	}
-	if err := a.showRelease(r); err != nil {
-		return a.paidFor(job.RunID, err)
-	}
-	if err := a.forget(); err != nil {
-		a.warn("the staged release could not be removed: %v", err)
-	}
-	if job.Write.Enabled {
-		a.note("Wrote %d node properties as run %s", written, job.RunID)
-	}
-	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan().Epsilon, r.Plan().Delta, run.Scope(job.Signal), path)
-	}
-	return nil
-}
-
-// wouldSpend says what a release would cost and write.
-func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
-	names := []string{}
-	if job.Write.Enabled {
-		for _, c := range table.Columns() {
-			names = append(names, c.Name)
-		}
-	}
-	noise := p.Noise()
-	result := struct {
-		DryRun            bool    `json:"dryRun"`
-		EpsilonWouldSpend float64 `json:"epsilonWouldSpend"`
-		DeltaWouldSpend   float64 `json:"deltaWouldSpend"`
-		RhoWouldSpend     float64 `json:"rhoWouldSpend"`
-		report.Noise
-		NodeCount           int      `json:"nodeCount"`
-		SensorCount         int      `json:"sensorCount"`
-		PropertiesWouldGain []string `json:"nodeProperties"`
-		Guarantee           string   `json:"guarantee"`
-		NotProtected        []string `json:"notProtected"`
-	}{
-		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
-		p.Sentence(), report.ExposedBy(p.Plan),
-	}
-	rows := [][]any{
-		{"epsilonWouldSpend", term.Cell(p.Epsilon, -1)},
-		{"deltaWouldSpend", term.Cell(p.Delta, -1)},
-		{"sigmaMin", term.Cell(noise.SigmaMin, term.Digits)},
-		{"sigmaMax", term.Cell(noise.SigmaMax, term.Digits)},
-	}
-	if noise.UniformSigma > 0 {
-		rows = append(rows, []any{"uniformSigma", term.Cell(noise.UniformSigma, term.Digits)})
-	}
-	rows = append(rows,
-		[]any{"nodeCount", term.Cell(p.NodeCount, -1)},
-		[]any{"sensorCount", term.Cell(len(p.Sensors), -1)},
-		[]any{"nodeProperties", spaceJoined(names)})
-	return a.render(result, term.Section{
-		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},
-		Rows: slices.Values(rows),
-	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
-}
-
-func (a *app) showRelease(r *graphcloak.Release) error {
-	type row struct {
-		id    string
-		value float64
-		sigma float64
-	}
-	var values []row
-	y := r.Values()
-	for k, s := range r.Plan().Sensors {
-		values = append(values, row{string(s.ID), y[k], s.Sigma()})
-	}
-	shown := values
-	if a.outputFormat() == "table" {
-		shown = values[:min(shownRows, len(values))]
-	}
-	p := r.Plan()
-	return a.render(r,
-		term.Section{Text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
-		term.Section{
-			Title: "Private measurement" + moreText(len(values)), Columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
-			Rows: term.Rows(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
-		})
 }

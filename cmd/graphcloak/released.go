@@ -37,48 +37,29 @@ func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 		name, _ := r.Record[report.SignalKey].(string)
 		undone[r.ID] = r.Status == connector.Undone // its release has this id too, but for that of a file, which stands
 		if name != "" {
-			found = append(found, secret{name, r.ID, true, r.Status == connector.Undone})
+			found = append(found, secret{name, r.ID, true, undone[r.ID]})
 		}
 	}
-	paid, err := paidSecrets(ctx, s.Ledger(), undone)
+	paid, err := run.PaymentsOf(ctx, s.Ledger(), "")
 	if err != nil {
 		return nil, err
 	}
-	told, err := toldSecrets(ctx, s.History(), undone)
-	return slices.Concat(found, paid, told), err
-}
-
-// paidSecrets are the properties of the releases in a ledger that were paid for and not given up.
-func paidSecrets(ctx context.Context, l privacy.Ledger, undone map[string]bool) (found []secret, err error) {
-	scopes, err := l.Scopes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, scope := range scopes {
-		entries, err := l.Entries(ctx, scope)
-		if err != nil {
-			return nil, err
+	type release struct{ scope, id string }
+	void := map[release]bool{}
+	for _, e := range paid {
+		if e.Kind == privacy.KindVoid {
+			void[release{e.Scope, e.ReleaseID}] = true
 		}
-		var paid []secret
-		for _, e := range entries {
-			switch e.Kind {
-			case privacy.KindSpent:
-				if property, ok := run.PropertyOf(e.Charge.Scope); ok {
-					paid = append(paid, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
-				}
-			case privacy.KindVoid:
-				paid = slices.DeleteFunc(paid, func(p secret) bool { return p.runID == e.ReleaseID })
+	}
+	for _, e := range paid {
+		if e.Kind == privacy.KindSpent && !void[release{e.Scope, e.ReleaseID}] {
+			if property, ok := run.PropertyOf(e.Charge.Scope); ok {
+				found = append(found, secret{property: property, runID: e.ReleaseID, undone: undone[e.ReleaseID]})
 			}
 		}
-		found = append(found, paid...)
 	}
-	return found, nil
-}
-
-// toldSecrets are the properties that the history says were paid for.
-func toldSecrets(ctx context.Context, history jobs.History, undone map[string]bool) (found []secret, err error) {
-	runs, err := history.ListRuns(ctx, jobs.RunQuery{})
-	for _, r := range runs {
+	told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
+	for _, r := range told {
 		if r.Spent && r.Signal != "" {
 			found = append(found, secret{property: r.Signal, runID: r.RunID, undone: undone[r.RunID]})
 		}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -186,16 +184,6 @@ func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *run.Kept, j
 	return r, err
 }
 
-// outdated explains a run that cannot be completed since its graph is another.
-func (a *app) outdated(err error, runID string) error {
-	if !errors.Is(err, plan.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
-		return err
-	}
-	return fail(exitCode(errors.Join(plan.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
-		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
-			runID).about("run", runID)
-}
-
 // lockAndRead holds a run and reads what is kept of it. It returns [run.ErrUnderWay] where another process is at it and
 // [run.ErrNotKept] where nothing is kept; in both cases it holds no run.
 func (a *app) lockAndRead(runID string) (*run.Kept, error) {
@@ -304,9 +292,9 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 // paid for and unfinished. One that is not in the ledger, or only under the id of its
 // sensors' release, costs nothing when it is run again.
 func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption, id string, why error) error {
-	open, err := unwrittenReleases(ctx, s.Ledger(), e.scope)
+	paid, err := run.PaymentsOf(ctx, s.Ledger(), e.scope)
 	switch {
-	case err != nil || !slices.ContainsFunc(open, func(p privacy.Entry) bool { return p.ReleaseID == id }):
+	case err != nil || len(paid.Unfinished(time.Time{}).About(id)) == 0:
 		return errors.Join(err, a.drop())
 	case e.dry:
 		a.note("Note: run %s of the same data is paid for and unfinished, and a run would stop at it: %v", id, why)
@@ -356,65 +344,13 @@ func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id str
 	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, connector.ErrNotFound) {
 		return err
 	}
-	if err := markVoid(ctx, s, scope, releaseID); err != nil {
+	if _, err := run.Void(ctx, s.Ledger(), scope, releaseID); err != nil {
 		return err
 	}
 	if err := a.chronicleUndone(ctx, s, id); err != nil {
 		return err
 	}
 	return a.forget()
-}
-
-// markVoid marks a release in the ledger that was paid for and will never be written.
-func markVoid(ctx context.Context, s graphStore, scope, releaseID string) error {
-	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-	for _, e := range open {
-		if e.ReleaseID == releaseID {
-			_, err = privacy.MarkVoid(ctx, s.Ledger(), e.Scope, releaseID)
-		}
-	}
-	return err
-}
-
-// unwrittenReleases returns the payments for releases of the data of a scope that are neither
-// written nor given up, in order.
-func unwrittenReleases(ctx context.Context, l privacy.Ledger, scope string) ([]privacy.Entry, error) {
-	entries, err := privacy.Releases(ctx, l, scope)
-	return unwritten(entries), err
-}
-
-// unwritten returns the payments among entries for releases that are neither written nor given up.
-func unwritten(entries []privacy.Entry) (open []privacy.Entry) {
-	for _, e := range entries {
-		switch e.Kind {
-		case privacy.KindSpent:
-			open = append(open, e)
-		case privacy.KindWritten, privacy.KindVoid:
-			open = slices.DeleteFunc(open, func(p privacy.Entry) bool { return p.ReleaseID == e.ReleaseID })
-		}
-	}
-	return open
-}
-
-// noteElsewhere tells of releases of the same data that are paid for and not finished,
-// and of which nothing is kept here; one that this command makes again is no such release.
-func (a *app) noteElsewhere(ctx context.Context, s graphStore, scope, again string) error {
-	open, err := unwrittenReleases(ctx, s.Ledger(), scope)
-	open = slices.DeleteFunc(open, func(e privacy.Entry) bool { return e.ReleaseID == again || conditionOf(e.ReleaseID) != run.Unknown })
-	if err != nil || len(open) == 0 {
-		return err
-	}
-	a.note("Note: %s of the same data is paid for and unfinished, and was not started here: if its machine or its user is gone, "+
-		"what it spent is lost, and this run pays again", fewRuns(open))
-	return nil
-}
-
-func fewRuns(paid []privacy.Entry) string {
-	last := paid[len(paid)-1].ReleaseID
-	if len(paid) == 1 {
-		return "release " + last
-	}
-	return fmt.Sprintf("release %s and %d before it", last, len(paid)-1)
 }
 
 // explainBlockingRun says what can be done about the run that blocks a store.

@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -166,93 +165,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
-// unspent forgets a run that ended before it cost anything.
-func (a *app) unspent(runID string, err error) error {
-	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil {
-		return err
-	}
-	if a.unfinishedRun() != runID { // another process may be at a run with the id that a scheduler gave
-		return err
-	}
-	if left := a.forget(); left != nil {
-		return errors.Join(err, left)
-	}
-	a.hasNotPaid()
-	return err
-}
-
-// paidFor says of an error after the end of a run that is held that its budget is spent.
-func (a *app) paidFor(runID string, err error) error {
-	if runID == "" || a.unfinishedRun() != runID {
-		return err
-	}
-	return &graphcloak.UnfinishedError{RunID: runID, Spent: run.IsSpent, Err: err}
-}
-
-// conclude prints the report of a run and forgets what was staged for it. An
-// error before the release is the error; one after it leaves the run held.
-func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, rep *report.Report, err error, extra ...term.Section) error {
-	if err != nil {
-		return err
-	}
-	a.saw(rep)
-	nodes := rep.Nodes()
-	nodes.Captions = a.captions
-	rep.SetNodes(nodes)
-	if a.page != nil {
-		written, err := a.page(rep)
-		if err != nil {
-			return a.paidFor(job.RunID, err)
-		}
-		extra = append(extra, written)
-	}
-	for _, q := range memberQueries(rep, job.Write.Prefix) {
-		extra = append(extra, term.Section{Title: q.What, Text: q.Text})
-	}
-	if a.outputFormat() == "table" {
-		sums := a.summary(ctx, s, rep)
-		sums.Last = true
-		extra = append(extra, sums)
-	}
-	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
-		return a.paidFor(job.RunID, err)
-	}
-	if job.RunID != "" {
-		if err := a.forget(); err != nil {
-			a.warn("the staged release could not be removed: %v", err)
-		}
-	}
-	return a.certified(rep.BPDN)
-}
-
-// certified warns where Basis Pursuit Denoising has no certificate, which is an error
-// under --strict, as is a proof that it has no answer. What the posterior says stands in
-// both cases.
-func (a *app) certified(b report.BPDN) error {
-	var what, suggestion string
-	switch b.Status {
-	case recovery.Stalled.String():
-		what = "Basis Pursuit Denoising stopped without a certificate"
-		if b.Gap != nil {
-			what += fmt.Sprintf(", at a relative gap of %.2g", *b.Gap)
-		}
-		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
-		suggestion = "the answer is written all the same; without --strict this is a warning"
-	case recovery.Infeasible.String():
-		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
-			"without --strict this is a warning; the posterior does not need it"
-	default:
-		return nil
-	}
-	if a.config.Execution.Strict {
-		return fail(exitNotCertified, "%s", what).hint("%s", suggestion)
-	}
-	if b.Status == recovery.Stalled.String() {
-		a.warn("%s", what)
-	}
-	return nil
-}
-
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	kept, err := a.takePatiently(ctx, runID)
@@ -304,7 +216,8 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 // It reports whether it found the release.
 func (a *app) voidRun(ctx context.Context, s graphStore, kept *run.Kept, runID string) (found bool, err error) {
 	if kept != nil {
-		return true, markVoid(ctx, s, run.Scope(kept.Signal), kept.ReleaseID())
+		_, err := run.Void(ctx, s.Ledger(), run.Scope(kept.Signal), kept.ReleaseID())
+		return true, err
 	}
 	runs, err := s.Runs(ctx)
 	if err != nil {
@@ -318,15 +231,6 @@ func (a *app) voidRun(ctx context.Context, s graphStore, kept *run.Kept, runID s
 			release = cmp.Or(named, runID)
 		}
 	}
-	open, err := openPayments(ctx, s.Ledger())
-	if err != nil {
-		return false, err
-	}
-	for _, e := range open {
-		if e.ReleaseID == release && (scope == "" || e.Scope == scope || e.Charge.Scope == scope) {
-			_, err := privacy.MarkVoid(ctx, s.Ledger(), e.Scope, release)
-			return true, err
-		}
-	}
-	return scope != "", nil
+	found, err = run.Void(ctx, s.Ledger(), scope, release)
+	return found || scope != "", err
 }

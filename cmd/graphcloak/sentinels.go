@@ -82,6 +82,7 @@ func sentinels() []sentinel {
 		{plan.ErrForeignQuery, exitValidation, "read it: it would run with your rights; if you want that, give the very same text " +
 			"with --node-query or --relationship-query"},
 		{run.ErrKey, exitUsage, "give --key and --deployment together, or neither"},
+		{run.ErrPaidMeanwhile, exitTransient, "run it again"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "scopes go together where their releases have one guarantee, and each in one common scope"},

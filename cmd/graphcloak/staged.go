@@ -225,3 +225,26 @@ func describeRuns(ids []string) string {
 	}
 	return fmt.Sprintf("what can be resumed here: %s", strings.Join(ids, ", "))
 }
+
+// unspent forgets a run that ended before it cost anything.
+func (a *app) unspent(runID string, err error) error {
+	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil {
+		return err
+	}
+	if a.unfinishedRun() != runID { // another process may be at a run with the id that a scheduler gave
+		return err
+	}
+	if left := a.forget(); left != nil {
+		return errors.Join(err, left)
+	}
+	a.hasNotPaid()
+	return err
+}
+
+// paidFor says of an error after the end of a run that is held that its budget is spent.
+func (a *app) paidFor(runID string, err error) error {
+	if runID == "" || a.unfinishedRun() != runID {
+		return err
+	}
+	return &graphcloak.UnfinishedError{RunID: runID, Spent: run.IsSpent, Err: err}
+}

@@ -17,10 +17,9 @@ type Section struct {
 	Items   []Item   // likewise
 	Columns []string // camelCase; none: no table
 	Rows    iter.Seq[[]any]
-	None    string   // said in place of a table without rows
-	Narrow  *Section // the table in fewer columns, for a screen that has no room for all
-	Detail  bool     // shown under --verbose only, in the table format
-	Last    bool     // shown below the answer of a report
+	None    string // said in place of a table without rows
+	Detail  bool   // shown under --verbose only, in the table format
+	Last    bool   // shown below the answer of a report
 }
 
 // Item is a line of a list with a mark or a name before it, such as a check and how it went. More, which may be empty,

@@ -45,21 +45,11 @@ func (f Form) grid(s Section) grid {
 }
 
 // table lays a section out: side by side where the screen has the width for it, if need be with the widest text in lines,
-// then in the columns of its narrow form, else one record below the other. Nothing is cut.
+// else one record below the other. Nothing is cut.
 func (f Form) table(s Section) string {
 	g := f.grid(s)
 	if widths := g.fitting(f.Limit); widths != nil {
 		return g.boxed(widths, f)
-	}
-	if s.Narrow != nil && !f.Verbose {
-		short := f.grid(*s.Narrow)
-		if widths := short.fitting(f.Limit); widths != nil {
-			text := short.boxed(widths, f)
-			for _, row := range wrapped(s.Narrow.Text, min(f.Limit, ProseWidth)) {
-				text += row + "\n"
-			}
-			return text
-		}
 	}
 	return g.records(f)
 }

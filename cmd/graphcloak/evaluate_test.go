@@ -3,10 +3,47 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
+
+// The hint on an unknown scenario names the graphs of the plan, or the one that is like it.
+func TestUnknownScenarioNamesThePlans(t *testing.T) {
+	planned := []plan.Alternative{{Name: "closed valve"}}
+	for name, want := range map[string]string{"zzzzzzzz": "the plan's own: closed valve", "closed vlave": "--scenario closed valve"} {
+		err, ok := errors.AsType[*failure](errScenario(name, planned))
+		if !ok || !strings.Contains(err.suggestion, want) {
+			t.Errorf("%s: %v has no hint with %q", name, err, want)
+		}
+	}
+}
+
+// TestScenarioRemarks: what cannot happen to readings that are computed is told, and of what no
+// row shows nothing is said.
+func TestScenarioRemarks(t *testing.T) {
+	const never = "cannot happen: tau-half, tau-double, weights, relationships, faulty-sensors, silent-sensors, " +
+		"drifting-sensors, background."
+	for _, c := range []struct {
+		args      []string
+		list      []simulate.Scenario
+		want, not string
+	}{
+		{nil, simulate.Scenarios(), never, "blob"},
+		{nil, simulate.Scenarios(), "With two sources", "no-source"},
+		{[]string{"--measurement-property", "heat"}, simulate.Scenarios(), "With two sources", "cannot happen"},
+		{nil, simulate.Scenarios()[:1], "", "two sources"},
+	} {
+		a, _, _ := kit(t, c.args...)
+		if got := strings.Join(a.scenarioRemarks(c.list), " "); !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
+			t.Errorf("%v: %q, want %q and not %q", c.args, got, c.want, c.not)
+		}
+	}
+}
 
 // TestScenarioFileRefused: what is wrong with a file of alternative graphs is said with its line or
 // the scenario's name, and with a hint that is about such a file.

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// conclude prints the report of a run and forgets what was staged for it. An
+// error before the release is the error; one after it leaves the run held.
+func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, rep *report.Report, err error, extra ...term.Section) error {
+	if err != nil {
+		return err
+	}
+	a.saw(rep)
+	nodes := rep.Nodes()
+	nodes.Captions = a.captions
+	rep.SetNodes(nodes)
+	if a.page != nil {
+		written, err := a.page(rep)
+		if err != nil {
+			return a.paidFor(job.RunID, err)
+		}
+		extra = append(extra, written)
+	}
+	for _, q := range memberQueries(rep, job.Write.Prefix) {
+		extra = append(extra, term.Section{Title: q.What, Text: q.Text})
+	}
+	if a.outputFormat() == "table" {
+		sums := a.summary(ctx, s, rep)
+		sums.Last = true
+		extra = append(extra, sums)
+	}
+	if err := a.show(rep, a.config.Write.Mode, extra...); err != nil {
+		return a.paidFor(job.RunID, err)
+	}
+	if job.RunID != "" {
+		if err := a.forget(); err != nil {
+			a.warn("the staged release could not be removed: %v", err)
+		}
+	}
+	return a.certified(rep.BPDN)
+}
+
+// certified warns where Basis Pursuit Denoising has no certificate, which is an error
+// under --strict, as is a proof that it has no answer. What the posterior says stands in
+// both cases.
+func (a *app) certified(b report.BPDN) error {
+	var what, suggestion string
+	switch b.Status {
+	case recovery.Stalled.String():
+		what = "Basis Pursuit Denoising stopped without a certificate"
+		if b.Gap != nil {
+			what += fmt.Sprintf(", at a relative gap of %.2g", *b.Gap)
+		}
+		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
+		suggestion = "the answer is written all the same; without --strict this is a warning"
+	case recovery.Infeasible.String():
+		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
+			"without --strict this is a warning; the posterior does not need it"
+	default:
+		return nil
+	}
+	if a.config.Execution.Strict {
+		return fail(exitNotCertified, "%s", what).hint("%s", suggestion)
+	}
+	if b.Status == recovery.Stalled.String() {
+		a.warn("%s", what)
+	}
+	return nil
+}
+
+// finishRelease writes a release, prints it, and forgets what was kept of it.
+// The ledger holds the digest of its values before they are shown: anyone who drew others for
+// the same payment is refused.
+func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
+	written, err := m.Publish(ctx, r, job)
+	if err != nil {
+		return a.outdated(err, job.RunID)
+	}
+	if err := a.showRelease(r); err != nil {
+		return a.paidFor(job.RunID, err)
+	}
+	if err := a.forget(); err != nil {
+		a.warn("the staged release could not be removed: %v", err)
+	}
+	if job.Write.Enabled {
+		a.note("Wrote %d node properties as run %s", written, job.RunID)
+	}
+	if path := a.outputPath(); path != "" && a.tty.err {
+		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
+			r.Plan().Epsilon, r.Plan().Delta, run.Scope(job.Signal), path)
+	}
+	return nil
+}
+
+func (a *app) showRelease(r *graphcloak.Release) error {
+	type row struct {
+		id    string
+		value float64
+		sigma float64
+	}
+	var values []row
+	y := r.Values()
+	for k, s := range r.Plan().Sensors {
+		values = append(values, row{string(s.ID), y[k], s.Sigma()})
+	}
+	shown := values
+	if a.outputFormat() == "table" {
+		shown = values[:min(shownRows, len(values))]
+	}
+	p := r.Plan()
+	return a.render(r,
+		term.Section{Text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
+		term.Section{
+			Title: "Private measurement" + moreText(len(values)), Columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
+			Rows: term.Rows(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
+		})
+}
+
+// wouldSpend says what a release would cost and write.
+func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
+	names := []string{}
+	if job.Write.Enabled {
+		for _, c := range table.Columns() {
+			names = append(names, c.Name)
+		}
+	}
+	noise := p.Noise()
+	result := struct {
+		DryRun            bool    `json:"dryRun"`
+		EpsilonWouldSpend float64 `json:"epsilonWouldSpend"`
+		DeltaWouldSpend   float64 `json:"deltaWouldSpend"`
+		RhoWouldSpend     float64 `json:"rhoWouldSpend"`
+		report.Noise
+		NodeCount           int      `json:"nodeCount"`
+		SensorCount         int      `json:"sensorCount"`
+		PropertiesWouldGain []string `json:"nodeProperties"`
+		Guarantee           string   `json:"guarantee"`
+		NotProtected        []string `json:"notProtected"`
+	}{
+		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
+		p.Sentence(), report.ExposedBy(p.Plan),
+	}
+	rows := [][]any{
+		{"epsilonWouldSpend", term.Cell(p.Epsilon, -1)},
+		{"deltaWouldSpend", term.Cell(p.Delta, -1)},
+		{"sigma", sigmas(noise)},
+		{"nodeCount", term.Cell(p.NodeCount, -1)},
+		{"sensorCount", term.Cell(len(p.Sensors), -1)},
+		{"nodeProperties", spaceJoined(names)},
+	}
+	return a.render(result, term.Section{
+		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},
+		Rows: slices.Values(rows),
+	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
+}
+
+// outdated explains a run that cannot be completed since its graph is another.
+func (a *app) outdated(err error, runID string) error {
+	if !errors.Is(err, plan.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
+		return err
+	}
+	return fail(exitCode(errors.Join(plan.ErrGraphChanged)), "run %s cannot be completed: %w", runID, err).
+		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
+			runID).about("run", runID)
+}
