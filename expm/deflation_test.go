@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -19,9 +20,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := new(graph.Builder)
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	perm := r.Perm(n)
 	seen := map[[2]int]bool{}
@@ -30,9 +29,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 			return
 		}
 		seen[[2]int{u, v}] = true
-		if err := b.Connect(perm[u], perm[v], weight, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(perm[u], perm[v], weight, 1))
 	}
 	join(0, 1, heavy)
 	join(1, 2, heavy)
@@ -55,10 +52,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 		}
 		at += k
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 

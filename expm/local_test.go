@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -28,10 +29,7 @@ func TestColumnSquares(t *testing.T) {
 				continue // its spectrum is so long that the recurrence reads everything
 			}
 			l := laplacian.New(g, kind)
-			d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9}))(t)
 			for _, tol := range []float64{1e-2, 1e-5, 0} {
 				t.Run(fmt.Sprint(name, " ", kind, " ", tol), func(t *testing.T) { testColumnSquares(t, d, tol, name == "hub") })
 			}
@@ -50,10 +48,7 @@ func TestColumnSquaresOfPermutedRows(t *testing.T) {
 	if l.Permutation() == nil {
 		t.Fatal("rows are numbered as nodes are")
 	}
-	d, err := expm.New(t.Context(), l, 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9}))(t)
 	ones := slices.Repeat([]float64{1}, g.Order())
 	squares := func(js ...int) []float64 {
 		low, high := make([]float64, len(js)), make([]float64, len(js))
@@ -83,10 +78,7 @@ func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool) {
 	if ok, err := d.ColumnSquares(t.Context(), js, weights, tol, 1<<20, low, high); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	m, err := d.Columns(t.Context(), js)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(d.Columns(t.Context(), js))(t)
 	scale := slices.Max(weights)
 	if s := d.Generator().Similarity(); s != nil {
 		scale *= slices.Max(s) / slices.Min(s) * slices.Max(s) / slices.Min(s)
@@ -118,23 +110,16 @@ func hub(t *testing.T) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range 40_300 {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%06d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%06d", i))))(t)
 		before := i - 1
 		if i >= 300 {
 			before = 0
 		}
 		if i > 0 {
-			if err := b.Connect(before, i, 1, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(before, i, 1, 1))
 		}
 	}
-	out, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(b.Graph())(t)
 	return out
 }
 
@@ -144,38 +129,25 @@ func reweighted(t *testing.T, g *graph.Graph) *graph.Graph {
 	var b graph.Builder
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(g.ID(i)))(t)
 	}
 	for i := range g.Order() {
 		for _, j := range g.Neighbors(i) {
 			if i >= int(j) {
 				continue
 			}
-			if err := b.Connect(i, int(j), 0.5+1.5*rnd.Float64(), 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(i, int(j), 0.5+1.5*rnd.Float64(), 1))
 		}
 	}
-	out, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(b.Graph())(t)
 	return out
 }
 
 // Where heat reaches everything, balls are refused: they cost more than products.
 func TestColumnSquaresRefused(t *testing.T) {
 	const n = 12_000
-	g, err := graph.BarabasiAlbert(n, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(n, 5, 1))(t)
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{Method: expm.Chebyshev}))(t)
 	js, ones := make([]int, n), make([]float64, n)
 	for i := range js {
 		js[i], ones[i] = i, 1

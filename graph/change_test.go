@@ -8,24 +8,18 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestChanged(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b", "c", "d"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
 	for k := range 3 {
-		if err := b.Connect(k, k+1, 1, 5); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(k, k+1, 1, 5))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	digest := g.Digest()
 	other, err := g.Changed([]graph.Change{
 		{Source: "d", Target: "a", Weight: 3},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // What is kept is what a builder makes of the same edges, to the digest.
@@ -17,9 +18,7 @@ func TestFilterEdges(t *testing.T) {
 		var whole, part graph.Builder
 		for i := range 30 {
 			for _, b := range []*graph.Builder{&whole, &part} {
-				if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 			}
 		}
 		left := map[[2]string]bool{}
@@ -32,26 +31,16 @@ func TestFilterEdges(t *testing.T) {
 				if weighted {
 					weight, length = 1+float64(i), 1/float64(j+1)
 				}
-				if err := whole.Connect(i, j, weight, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, whole.Connect(i, j, weight, length))
 				if i%3 == 0 {
 					left[[2]string{strconv.Itoa(i), strconv.Itoa(j)}] = true
 					continue
 				}
-				if err := part.Connect(i, j, weight, length); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, part.Connect(i, j, weight, length))
 			}
 		}
-		g, err := whole.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := part.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(whole.Graph())(t)
+		want := must.Get(part.Graph())(t)
 		asked := 0
 		got := g.FilterEdges(func(e graph.Edge) bool {
 			asked++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The digest is that of the text whatever was asked for before, and whatever became of the plan
@@ -21,10 +22,7 @@ func TestDigestFollowsPlan(t *testing.T) {
 		Metric: "hops", Alpha: 1,
 	}
 	spec.Budget, spec.Sensitivity = Budget{Epsilon: 1, Delta: 1e-6}, Sensitivity{Lower: .1, Upper: .2}
-	p, err := NewPlan(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPlan(spec))(t)
 	seen := map[Digest]string{}
 	for _, c := range []struct {
 		what   string
@@ -44,10 +42,7 @@ func TestDigestFollowsPlan(t *testing.T) {
 		{"a sensor less", func() { p.Sensors = p.Sensors[:2999] }},
 	} {
 		c.change()
-		text, err := p.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(p.MarshalJSON())(t)
 		for range 2 {
 			if d, err := p.Digest(); err != nil || d != planDigest(text) {
 				t.Errorf("after a change of %s: %s, %v; the text has %s", c.what, d, err, planDigest(text))

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestProofsExist: every page that a comment names is there, and every test that a
@@ -44,10 +46,7 @@ func TestProofsExist(t *testing.T) {
 		"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting",
 		"escrow", "ledger", "allocation", "../explanation/evidence",
 	} {
-		text, err := os.ReadFile("../docs/proofs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile("../docs/proofs/" + name + ".md"))(t)
 		for _, m := range tests.FindAllStringSubmatch(string(text), -1) {
 			if !strings.Contains(source.String(), "func "+m[1]+"(") {
 				t.Errorf("%s.md names %s, which no test file has", name, m[1])

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -185,10 +186,7 @@ func TestOperatorErrorIsCharged(t *testing.T) {
 			e.Outer(d/(floats.Norm(u, 2)*floats.Norm(v, 2)), mat.NewVecDense(m, u), mat.NewVecDense(n, v))
 			e.Add(&e, truth.M)
 			exact := p
-			want, err := recovery.ColumnGeneration{}.Solve(t.Context(), exact)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(recovery.ColumnGeneration{}.Solve(t.Context(), exact))(t)
 			p.A = blurred{linop.Dense{M: &e}, d * (1 + 1e-6)}
 			res, err := tolerant(s, 1e-5).Solve(t.Context(), p)
 			if err != nil && !errors.Is(err, recovery.ErrStalled) {
@@ -357,10 +355,7 @@ func TestDeterminism(t *testing.T) {
 	for name, s := range solvers() {
 		var first *recovery.Result
 		for range 3 {
-			res, err := s.Solve(t.Context(), recovery.Problem{A: op, Y: in.Y, Radius: in.Eta})
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Get(s.Solve(t.Context(), recovery.Problem{A: op, Y: in.Y, Radius: in.Eta}))(t)
 			if first == nil {
 				first = res
 			}

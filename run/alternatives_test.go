@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -52,10 +53,7 @@ func TestAlternatives(t *testing.T) {
 	equal.Alternatives = nil
 	_, plainUniform := testkit.Planned(t, s, equal)
 	most := func(p *graphcloak.Plan, a plan.Alternative) (mu float64) {
-		g, err := m.Graph.Changed(a.Changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(m.Graph.Changed(a.Changes))(t)
 		for _, tau := range []float64{1.8, 2, 2.2} {
 			mu = max(mu, mostMu(t, m.Model, p, laplacian.New(g, laplacian.Combinatorial), tau))
 		}
@@ -72,18 +70,10 @@ func TestAlternatives(t *testing.T) {
 	if !broken["hub"] || !broken["leaf, uniform"] || broken["shortcut"] {
 		t.Errorf("what breaks without the list: %v", broken)
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(p))(t)
 	q := new(graphcloak.Plan)
-	if err := json.Unmarshal(text, q); err != nil {
-		t.Fatal(err)
-	}
-	again, err := graphcloak.Load(t.Context(), s, q.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, q))
+	again := must.Get(graphcloak.Load(t.Context(), s, q.Model, graphcloak.LoadOptions{}))(t)
 	if err := errors.Join(again.Matches(q.Plan), again.Certify(t.Context(), q.Plan)); err != nil {
 		t.Errorf("read again: %v", err)
 	}
@@ -98,10 +88,7 @@ func TestAlternatives(t *testing.T) {
 	} {
 		set := q.Model
 		set.Alternatives = change(valves())
-		other, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 		if err := other.Matches(q.Plan); !errors.Is(err, plan.ErrPlan) {
 			t.Errorf("%s: %v, want ErrPlan", name, err)
 		}
@@ -127,10 +114,7 @@ func TestListBesideOtherErrors(t *testing.T) {
 		_, plain := testkit.Planned(t, s, job)
 		job.Alternatives = valves()
 		m, p := testkit.Planned(t, s, job)
-		leaf, err := m.Graph.Changed(valves()[0].Changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leaf := must.Get(m.Graph.Changed(valves()[0].Changes))(t)
 		tau := 2.0
 		if u.TauFrom > 0 {
 			tau = u.TauFrom
@@ -194,18 +178,12 @@ func TestAlternativesRefused(t *testing.T) {
 	// GraphCloak computes where it diffuses, on the graph that it has.
 	job := paperJob()
 	job.Alternatives = valves()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrComputed) {
 		t.Errorf("computed: %v", err)
 	}
 	var set graphcloak.Settings
-	text, err := json.Marshal(graphcloak.Settings{Alternatives: []plan.Alternative{{Name: "a\nb", Changes: one}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(graphcloak.Settings{Alternatives: []plan.Alternative{{Name: "a\nb", Changes: one}}}))(t)
 	if err := json.Unmarshal(text, &set); !errors.Is(err, strictjson.ErrInvalid) {
 		t.Errorf("a name with a line in a file: %v", err)
 	}

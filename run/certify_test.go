@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -31,10 +32,7 @@ func forge(t *testing.T, p *graphcloak.Plan, change func(*privacy.Spec)) *graphc
 		}
 	}
 	change(&spec)
-	inner, err := privacy.NewPlan(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := must.Get(privacy.NewPlan(spec))(t)
 	text, err := json.Marshal(&graphcloak.Plan{
 		Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated,
 		PublicProperties: p.PublicProperties,
@@ -117,10 +115,7 @@ func TestForgedPlans(t *testing.T) {
 			t.Errorf("%s: a true release: %v", name, err)
 		}
 		low := forge(t, p, scaled)
-		x, err := low.Perturb(make([]float64, len(low.Sensors)), "2", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(low.Perturb(make([]float64, len(low.Sensors)), "2", nil))(t)
 		if err := m.CertifyRelease(t.Context(), &graphcloak.Release{Release: x, Model: p.Model}); !errors.Is(err, plan.ErrPlan) ||
 			strings.Contains(err.Error(), "NaN") {
 			t.Errorf("%s: a release with a sixteenth of the noise: %v, want ErrPlan", name, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -105,14 +106,8 @@ func TestTauSearchAtAnyNumberOfWorkers(t *testing.T) {
 			runtime.GOMAXPROCS(workers)
 			job := openJob()
 			job.Settings.Method = method
-			m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := m.ChooseTau(t.Context(), job.Plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+			c := must.Get(m.ChooseTau(t.Context(), job.Plan))(t)
 			if first == nil {
 				first = c
 			}
@@ -133,10 +128,7 @@ func TestChosenTauInFiles(t *testing.T) {
 	if again.Model.Tau == 0 || again.Model.Tau != p.Model.Tau || again.TauChoice != nil {
 		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau, p.Model.Tau, again.TauChoice)
 	}
-	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r", Attempt: "a"}); err != nil {
 		t.Errorf("release under the file: %v", err)
 	}
@@ -169,10 +161,7 @@ func TestTauIsChosenForThePlan(t *testing.T) {
 		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
 		set(&job.Plan)
 		m, p := testkit.Planned(t, s, job)
-		found, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour))(t)
 		for _, x := range p.TauChoice.Points {
 			if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
 				t.Errorf("%s: τ = %v is judged to be right %.3f of the time, the plan is %.3f", name, x.Tau, x.Accuracy, found.Probability)
@@ -186,10 +175,7 @@ func TestMeasuredTauIsGiven(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	job := openJob()
 	job.Plan.Measured = true
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) || !strings.Contains(err.Error(), "give tau") {
 		t.Errorf("%v, want ErrInput that asks for tau", err)
 	}
@@ -207,10 +193,7 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 		nodes := "id\na\nb\nc\nd\ne\n"
 		testkit.Write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
 		testkit.Write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
-		s, err := folder.New(t.Context(), dir, folder.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 		for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
 			for _, uniform := range []bool{false, true} {
 				job := openJob()
@@ -240,10 +223,7 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 func TestChosenAgain(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
 	job := openJob()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	nodes, ones, values := make([]int, m.Graph.Order()), make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 	for i := range nodes {
 		nodes[i], ones[i] = i, 1
@@ -251,18 +231,12 @@ func TestChosenAgain(t *testing.T) {
 	before := 0.0
 	for _, budget := range []privacy.Budget{{Epsilon: 100, Delta: .1}, {Epsilon: .5, Delta: 1e-6}} {
 		job.Plan.Budget = budget
-		p, err := m.Plan(t.Context(), job.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 		if p.Public.Tau == before {
 			t.Fatalf("τ is %v again: nothing was tested", before)
 		}
 		before = p.Public.Tau
-		w, err := m.Operator.Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(m.Operator.Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones}))(t)
 		e, y := make([]float64, len(nodes)), make([]float64, len(nodes))
 		e[3] = 1
 		w.Data.A.MulVecTo(y, false, e)

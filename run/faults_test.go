@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -37,14 +38,8 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	const source, stuck = graph.ID("7"), graph.ID("28")
 	at, _ := m.Graph.Index(stuck)
 	in.Values[at] = 1
-	naive, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(.01)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	naive := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(0)}))(t)
+	rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(.01)}))(t)
 	if naive.Posterior.NodeID == source || naive.SuspectSensors != nil || naive.SensorFaultRate != 0 {
 		t.Errorf("without faults: %v, suspects %v", naive.Posterior, naive.SuspectSensors)
 	}
@@ -98,23 +93,14 @@ func TestBadFaultRate(t *testing.T) {
 // TestEqualReadingsNameNothing: readings that are all equal leave a few sensors that are not suspect, which any source fits:
 // no community is named by them.
 func TestEqualReadingsNameNothing(t *testing.T) {
-	g, err := graph.Path(12)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(12))(t)
+	m := must.Get(graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
 	for seed := range uint64(6) {
 		var in analyst.Measurements
 		for i := range g.Order() {
 			in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, .3), append(in.Sigmas, .03)
 		}
-		rep, err := m.RecoverFrom(t.Context(), noisy(in, seed), analyst.Options{FaultRate: rate(.01)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.RecoverFrom(t.Context(), noisy(in, seed), analyst.Options{FaultRate: rate(.01)}))(t)
 		if v := rep.Verdict(); v == report.Named || v == report.Perhaps {
 			t.Errorf("seed %d: %s, %d of %d sensors faulty, %+v: %s", seed, v, rep.FaultySensors(), rep.SensorCount, *rep.Fit, rep.Answer)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -28,10 +29,7 @@ import (
 func listedJob(t *testing.T, s graphcloak.Source, set privacy.Uncertainty) graphcloak.Job {
 	t.Helper()
 	job := measuredJob(set)
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	var wide []graph.Change
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
@@ -57,14 +55,8 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 	for k, s := range p.Sensors {
 		readings[k] = max(0, min(1, y[s.Node]))
 	}
-	noise, err := privacy.NewEscrow([]byte("thirty-two bytes that are public"), "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	release, err := p.Perturb(readings, "r1", noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := must.Get(privacy.NewEscrow([]byte("thirty-two bytes that are public"), "test", 0))(t)
+	release := must.Get(p.Perturb(readings, "r1", noise))(t)
 	return &graphcloak.Release{
 		Release: release, Model: p.Model, Allocated: p.Allocated,
 		Signal: graphcloak.Signal{MeasurementProperty: "heat"},
@@ -73,10 +65,7 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
 	t.Helper()
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen}))(t)
 	return d
 }
 
@@ -128,18 +117,10 @@ func TestRecoverOverGraphs(t *testing.T) {
 			taus = analyst.TauGrid(set.TauFrom, set.TauTo)
 		}
 		r := measuredOn(t, m, p, graphs[1])
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(r))(t)
 		var again graphcloak.Release
-		if err := json.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
-		m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &again))
+		m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 		sound := analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: rate(0)}
 		rep, err := m.Recover(t.Context(), &again, sound)
 		if err != nil {
@@ -189,10 +170,7 @@ func TestTooManyGraphsToSum(t *testing.T) {
 	for len(many) < 200 {
 		many = append(many, many[0])
 	}
-	plain, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: m.Tau}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: m.Tau}, graphcloak.LoadOptions{}))(t)
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
 	for count, told := range map[int]bool{199: true, 200: false} {
 		if told { // the count alone: a recovery over 200 graphs takes a while

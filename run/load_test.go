@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 )
 
@@ -35,10 +36,7 @@ func TestSamePlanWhateverTheLoad(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := m.Plan(t.Context(), job.Plan)
-					if err != nil {
-						t.Fatal(err)
-					}
+					p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 					if first == nil {
 						first = p
 					}

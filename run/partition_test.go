@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -41,10 +42,7 @@ func searching(t *testing.T, d community.Detector) (*graphcloak.Model, graphcloa
 	store, _ := testkit.Example(t, "karate")
 	job := paperJob()
 	job.Communities = community.Options{Detector: d}
-	m, err := graphcloak.Load(t.Context(), store, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), store, job.Settings, graphcloak.LoadOptions{}))(t)
 	return m, job
 }
 
@@ -97,9 +95,7 @@ func TestCommunitiesAreDetectedBeside(t *testing.T) {
 func TestUniformPlanDetectsNothing(t *testing.T) {
 	d := newHeld()
 	m, job := searching(t, d)
-	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Plan(t.Context(), job.Plan))(t)
 	if len(d.begun) != 0 {
 		t.Error("a search began")
 	}
@@ -122,9 +118,7 @@ func TestSearchBrokenOffIsMadeAgain(t *testing.T) {
 		t.Error("the plan has returned, and the search goes on")
 	}
 	close(d.let)
-	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Plan(t.Context(), job.Plan))(t)
 	if p, err := m.Partition(t.Context()); err != nil || p.Count == 0 || len(d.ended) != 2 {
 		t.Errorf("%d communities, %v, after %d searches", p.Count, err, len(d.ended))
 	}

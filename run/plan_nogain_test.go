@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
@@ -54,10 +55,7 @@ func TestUniformIsTaken(t *testing.T) {
 		t.Errorf("another budget: %v, %v", q.Simulated, err)
 	}
 	p.Simulated = &allocation.Simulated{Trials: 64, Right: 2}
-	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(p))(t)
 	if err := json.Unmarshal(data, &read); !errors.Is(err, strictjson.ErrInvalid) {
 		t.Errorf("a share of 2: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -31,10 +32,7 @@ func TestEachSensorOverTau(t *testing.T) {
 	// ratio is the largest difference of a reading, in units of what its noise is charged for.
 	ratio := func(p *graphcloak.Plan) (most float64) {
 		for k := range 41 {
-			d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1+2*float64(k)/40, expm.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1+2*float64(k)/40, expm.Options{}))(t)
 			b, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 			for e := range m.Graph.Edges() {
 				clear(b)
@@ -75,22 +73,13 @@ func TestTauRangeOfLargeGraph(t *testing.T) {
 	job.Communities = community.Options{}
 	job.Plan.Allocation.Uniform, job.Plan.SensitivityTolerance = true, .01
 	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}
-	m, err := graphcloak.Load(t.Context(), memory.FromGraph(g), job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), memory.FromGraph(g), job.Settings, graphcloak.LoadOptions{}))(t)
 	var some []int
 	for i := 0; i < g.Order(); i += 300 {
 		some = append(some, i)
 	}
-	few, err := m.WithSensors(some)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := few.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := must.Get(m.WithSensors(some))(t)
+	p := must.Get(few.Plan(t.Context(), job.Plan))(t)
 	if b := p.Sensitivity; b.Upper > 1.02*b.Lower || b.Failure > 1e-12 {
 		t.Errorf("certified from %v to %v, failing with %v", b.Lower, b.Upper, b.Failure)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -32,10 +33,7 @@ func measuredJob(u privacy.Uncertainty) graphcloak.Job {
 // mostMu is μ of a plan's noise for the worst neighbours of the public graph under another operator.
 func mostMu(t *testing.T, m *plan.Model, p *graphcloak.Plan, l *laplacian.Laplacian, tau float64) (mu float64) {
 	t.Helper()
-	d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen}))(t)
 	b, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 	for e := range m.Graph.Edges() {
 		clear(b)
@@ -56,19 +54,12 @@ func reweigh(t *testing.T, g *graph.Graph, factor float64) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(g.ID(i)))(t)
 	}
 	for e := range g.Edges() {
-		if err := b.Connect(e.U, e.V, factor*e.Weight, e.Length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, factor*e.Weight, e.Length))
 	}
-	other, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(b.Graph())(t)
 	return other
 }
 
@@ -114,10 +105,7 @@ func TestUncertainPlan(t *testing.T) {
 		if err := m.Matches(p.Plan); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(p))(t)
 		q := new(graphcloak.Plan)
 		if err := json.Unmarshal(text, q); err != nil || q.Uncertainty != c.set {
 			t.Fatalf("%s: read again: %+v, %v", name, q, err)
@@ -166,10 +154,7 @@ func TestEachSensorRefused(t *testing.T) {
 	for _, u := range []privacy.Uncertainty{{TauFrom: 1, TauTo: 3, WeightError: .1}, {WeightError: .1}} {
 		job := measuredJob(u)
 		job.Plan.Guarantee = privacy.PerSensor
-		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
 			t.Errorf("%+v: %v, want ErrEachSensor", u, err)
 		}
@@ -189,10 +174,7 @@ func TestUncertainRefused(t *testing.T) {
 	} {
 		job := measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
 		change(&job)
-		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, plan.ErrComputed) &&
 			!errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
@@ -206,10 +188,7 @@ func TestRecoverOverTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	job := measuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
 	m, p := testkit.Planned(t, s, job)
-	kernel, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kernel := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{}))(t)
 	y := make([]float64, m.Graph.Order())
 	f := make([]float64, m.Graph.Order())
 	f[16] = 1
@@ -218,10 +197,7 @@ func TestRecoverOverTau(t *testing.T) {
 	for k, s := range p.Sensors {
 		readings[k] = max(0, min(1, y[s.Node]))
 	}
-	release, err := p.Perturb(readings, "r1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must.Get(p.Perturb(readings, "r1", nil))(t)
 	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
 		analyst.Options{})
 	if err != nil {
@@ -248,10 +224,7 @@ func TestRecoverOverTau(t *testing.T) {
 	for _, x := range rep.TauPosterior {
 		other := job.Settings
 		other.Tau = x.Tau
-		at, err := graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{}))(t)
 		one, err := at.RecoverFrom(t.Context(),
 			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
 			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})

@@ -124,6 +124,7 @@ var table = map[string]row{
 	"internal/faultproxy":   {layer: 3, kit: true},
 	"internal/documented":   {layer: 3, kit: true},
 	"internal/lockedbuffer": {layer: 0, kit: true},
+	"internal/must":         {layer: 0, kit: true},
 	"privacy/ledgertest":    {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
 	"connector/storetest": {
 		layer: 3, imports: []string{"plan", "run", "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"},

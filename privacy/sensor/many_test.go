@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
@@ -16,10 +17,7 @@ import (
 // TestManySensorsDrawAlone: the values that each of many sensors makes for itself are together the release that the
 // holder of the master secret makes of their readings, alone or beside others.
 func TestManySensorsDrawAlone(t *testing.T) {
-	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{9}, privacy.KeySize), "hall", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	escrow := must.Get(privacy.NewEscrow(bytes.Repeat([]byte{9}, privacy.KeySize), "hall", 3))(t)
 	ids := []string{"17", "18"}
 	for _, m := range []int{65, 1000} {
 		p := plan(t, func(s *privacy.Spec) {
@@ -36,15 +34,9 @@ func TestManySensorsDrawAlone(t *testing.T) {
 				readings[k] = append(readings[k], float64(i+k)/float64(m))
 			}
 		}
-		together, err := p.PerturbEach(readings, ids, escrow)
-		if err != nil {
-			t.Fatal(err)
-		}
+		together := must.Get(p.PerturbEach(readings, ids, escrow))(t)
 		for k, id := range ids {
-			alone, err := p.Perturb(readings[k], id, escrow)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := must.Get(p.Perturb(readings[k], id, escrow))(t)
 			want := text(t, drawAlone(t, p, escrow, readings[k], id))
 			if text(t, together[k]) != want || text(t, alone) != want {
 				t.Errorf("%d sensors, release %s: not what the sensors make", m, id)
@@ -58,29 +50,17 @@ func drawAlone(t *testing.T, p *privacy.Plan, escrow *privacy.Escrow, readings [
 	t.Helper()
 	var values []privacy.SensorValue
 	for i, pk := range packages(t, p, sensor.Options{Releases: 2, Deployment: "hall", Epoch: 3}) {
-		key, err := escrow.SensorKey(string(pk.Sensor.ID))
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := pk.Sensor.Perturb(readings[i], pk.Clip, id, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(escrow.SensorKey(string(pk.Sensor.ID)))(t)
+		v := must.Get(pk.Sensor.Perturb(readings[i], pk.Clip, id, key))(t)
 		v.Plan, v.Deployment, v.Epoch = pk.Plan, pk.Deployment, pk.Epoch
 		values = append(values, v)
 	}
-	r, err := p.FromSensors(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.FromSensors(values))(t)
 	return r
 }
 
 func text(t *testing.T, r *privacy.Release) string {
 	t.Helper()
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(r))(t)
 	return string(data)
 }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -142,10 +143,7 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 			posterior.UnitAmplitude: 1,
 		} {
 			d := measurement.Data{A: linop.Dense{M: a}, Y: y}
-			p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude}))(t)
 			evidence, broken := faultyByDefinition(a, y, f, prior, one)
 			best := floats.Max(evidence)
 			for i, want := range evidence {
@@ -186,14 +184,8 @@ func sensing(n int, sigma float64, stuck int) (measurement.Data, posterior.Fault
 
 func TestStuckSensorIsSeen(t *testing.T) {
 	d, f := sensing(60, .05, 40)
-	plain, err := posterior.New(t.Context(), d, posterior.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(posterior.New(t.Context(), d, posterior.Options{}))(t)
+	p := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
 	if plain.Probability[4] > .01 || p.Probability[4] < .5 || p.Faulty[40] < .99 {
 		t.Errorf("the source has %v, and %v with faults; the stuck sensor is broken with probability %v", plain.Probability[4],
 			p.Probability[4], p.Faulty[40])
@@ -220,15 +212,9 @@ func TestScreenedFaults(t *testing.T) {
 		stuck int
 	}{{.05, 200}, {.15, -1}, {.1, 200}, {.4, -1}} {
 		d, f := sensing(300, test.sigma, test.stuck)
-		want, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
 		d.A = productsOnly{d.A}
-		got, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
 		apart := floats.Distance(got.Probability, want.Probability, 1) / 2
 		if apart > got.ProbabilityError+1e-9 || got.ProbabilityError > .9 ||
 			math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError+1e-9 {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -101,10 +102,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 				exact++
 			}
 		}
-		p, err := New(t.Context(), d, Options{Norms: &norms})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(t.Context(), d, Options{Norms: &norms}))(t)
 		if enough := p.ProbabilityError <= posteriorTol; exact > most || enough != (most == n) {
 			t.Errorf("at most %d: %d exact norms, error %v", most, exact, p.ProbabilityError)
 		}
@@ -232,10 +230,7 @@ func TestSharedDirections(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 1))
 	a := groups(rnd, 60, 300, 10, 7, .07)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: make([]float64, 60)}
-	got, err := ProbedNorms(t.Context(), d, 64, 1e-9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ProbedNorms(t.Context(), d, 64, 1e-9, 1))(t)
 	for j := range got.N {
 		col := mat.Col(nil, j, a)
 		want := floats.Dot(col, col)
@@ -248,9 +243,7 @@ func TestSharedDirections(t *testing.T) {
 	}
 	// With as many directions as sensors nothing is left to probe.
 	few := measurement.Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
-	if got, err = ProbedNorms(t.Context(), few, 16, 1e-9, 1); err != nil {
-		t.Fatal(err)
-	}
+	got = must.Get(ProbedNorms(t.Context(), few, 16, 1e-9, 1))(t)
 	exact, err := ColumnNorms(t.Context(), few, Options{}) // few nodes: a product for each
 	if err != nil {
 		t.Fatal(err)
@@ -278,15 +271,9 @@ func TestWeightedDirections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	longest, err := ProbedNorms(t.Context(), d, 64, normFailure, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	longest := must.Get(ProbedNorms(t.Context(), d, 64, normFailure, 1))(t)
 	for want, norms := range map[bool]Norms{true: weighted, false: longest} {
-		p, err := New(t.Context(), d, Options{Norms: &norms})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(t.Context(), d, Options{Norms: &norms}))(t)
 		for j := range norms.N {
 			col := mat.Col(nil, j, a)
 			if v := floats.Dot(col, col); v < norms.Low[j] || v > norms.High[j] {
@@ -330,10 +317,7 @@ func TestBoundedNormsUnderPrior(t *testing.T) {
 	for i := range allowed {
 		prior[7*i] = 1
 	}
-	got, err := ColumnNorms(t.Context(), d, Options{Prior: prior})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ColumnNorms(t.Context(), d, Options{Prior: prior}))(t)
 	for j := range n {
 		if prior[j] == 0 && got.Low[j] == got.High[j] {
 			t.Errorf("N[%d] is exact, which the prior rules out", j)
