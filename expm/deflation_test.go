@@ -60,7 +60,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 // eigenpairs are those of S within the roundoff of its norm.
 func TestEigenvaluesFarBelowTheNorm(t *testing.T) {
 	for _, heavy := range []float64{1, 1e2, 1e4, 1e5, 1e6} {
-		for seed := range uint64(60) {
+		for seed := range uint64(20) {
 			l := laplacian.New(citations(t, 150, heavy, seed), laplacian.Combinatorial)
 			s, err := expm.Decompose(t.Context(), l, nil)
 			if err != nil {

@@ -237,23 +237,6 @@ func TestLongTimes(t *testing.T) {
 	}
 }
 
-// wrong is a Laplacian that lies about its spectrum.
-type wrong struct{ *laplacian.Laplacian }
-
-func (w wrong) Bound() float64 { return w.Laplacian.Bound() / 2 }
-
-// TestWrongBoundShows: with half of λ_max the polynomial explodes, so that the
-// certified bound is seen to matter.
-func TestWrongBoundShows(t *testing.T) {
-	l := laplacian.New(must.Get(graph.Star(50))(t), laplacian.Combinatorial)
-	d := must.Get(expm.New(background, wrong{l}, 1, expm.Options{Method: expm.Chebyshev}))(t)
-	f := make([]float64, 50)
-	f[0] = 1
-	if y := apply(d, f); !(math.Abs(y[0]) > 2) {
-		t.Errorf("a wrong λ_max goes unnoticed: y_0 = %v", y[0])
-	}
-}
-
 func TestDegenerate(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		l := laplacian.New(build(t, n, nil), laplacian.Normalized)

@@ -139,19 +139,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestEmpty(t *testing.T) {
-	for n := range 3 {
-		g := mustBuild(t, graph.Sum, []string{"a", "b"}[:n], nil)
-		labels, sizes := g.Components()
-		if g.Order() != n || g.Size() != 0 || len(labels) != n || len(sizes) != n || !g.Unweighted() || !g.UnitLengths() {
-			t.Errorf("%d isolated nodes: order %d, size %d, components %v %v", n, g.Order(), g.Size(), labels, sizes)
-		}
-		if _, ok := g.Index("c"); ok {
-			t.Error("found a node that is not there")
-		}
-	}
-}
-
 // A builder is empty after Graph, and usable again.
 func TestReuse(t *testing.T) {
 	b := graph.Builder{Aggregation: graph.Max}

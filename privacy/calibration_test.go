@@ -207,21 +207,6 @@ func TestReferenceCalibrations(t *testing.T) {
 	}
 }
 
-func TestSigmaIsMonotone(t *testing.T) {
-	sigma := func(eps, delta, l2 float64) float64 {
-		s := must.Get(Analytic{}.Sigma(Budget{eps, delta}, l2))(t)
-		return s
-	}
-	for _, eps := range []float64{1e-6, 0.1, 4, 999} {
-		for _, delta := range []float64{1e-300, 1e-9, 0.1, 0.89} {
-			s := sigma(eps, delta, 1)
-			if sigma(eps*1.001, delta, 1) >= s || sigma(eps, delta*1.01, 1) >= s || sigma(eps, delta, 1.001) <= s {
-				t.Errorf("σ is not monotone at ε=%v, δ=%v", eps, delta)
-			}
-		}
-	}
-}
-
 // TestComposition holds the figures of 7, 30 and 365 releases at (1, 1e-5).
 func TestComposition(t *testing.T) {
 	sigma := must.Get(Analytic{}.Sigma(Budget{1, 1e-5}, 1))(t)

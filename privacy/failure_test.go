@@ -212,7 +212,7 @@ func TestFinalCheckIsTight(t *testing.T) {
 		}{{-1e-10, true}, {1e-10, false}, {1e-2, false}} {
 			target := new(big.Float).SetFloat64(net * (1 + c.excess))
 			lo, hi := 0.0, p.Mu*2 // δ grows with μ
-			for range 80 {
+			for range 56 {
 				if mid := (lo + hi) / 2; profile(b.Epsilon, mid).Cmp(target) < 0 {
 					lo = mid
 				} else {

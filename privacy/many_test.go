@@ -11,12 +11,12 @@ import (
 	"github.com/graphcloak/graphcloak/internal/must"
 )
 
-// TestEscrowOfManySensors: the noise of releases of more sensors than one worker draws for is, by any number of
-// workers, what the key of each sensor gives for its own readings.
+// TestEscrowOfManySensors: the noise of releases of few sensors, and of more than one worker draws for, is, by any
+// number of workers and with equal σ side by side, what the key of each sensor gives for its own readings.
 func TestEscrowOfManySensors(t *testing.T) {
 	e := must.Get(NewEscrow(bytes.Repeat([]byte{7}, KeySize), "many", 3))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, m := range []int{65, 1000} {
+	for _, m := range []int{9, 65, 1000} {
 		p := manySensors(t, m)
 		p.Randomness = EscrowRandomness
 		readings, ids := manyReadings(3, m)

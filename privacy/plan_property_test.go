@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -473,22 +472,6 @@ func FuzzPlanJSON(f *testing.F) {
 		twice, err := json.Marshal(&q)
 		if err != nil || string(once) != string(twice) {
 			t.Fatalf("%s became %s (%v)", once, twice, err)
-		}
-	})
-}
-
-// BenchmarkPerturb releases a million sensors.
-func BenchmarkPerturb(b *testing.B) {
-	const m = 1_000_000
-	spec := testSpec(0)
-	for i := range m {
-		spec.Sensors = append(spec.Sensors, Sensor{Node: i, ID: graph.ID(strconv.Itoa(i))})
-	}
-	p := mustPlan(b, spec)
-	y := make([]float64, m)
-	b.Run("m=1e6", func(b *testing.B) {
-		for b.Loop() {
-			must.Get(p.Perturb(y, "r", nil))(b)
 		}
 	})
 }

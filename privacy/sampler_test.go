@@ -168,24 +168,3 @@ func TestSampleAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSample(b *testing.B) {
-	key := must.Get(newKeyStream(masterKey()))(b)
-	for _, c := range []struct {
-		name string
-		src  words
-	}{{"system", &systemWords{}}, {"keyStream", key}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				must.Get(sample(c.src, 1<<34))(b)
-			}
-		})
-	}
-	b.Run("exact", func(b *testing.B) {
-		src := newStream(1)
-		for b.Loop() {
-			must.Get(sampleExact(src.next(), src, 1<<34))(b)
-		}
-	})
-}

@@ -25,7 +25,7 @@ func manySensors(t testing.TB, m int) *Plan {
 	spec := testSpec(0)
 	for i := range m {
 		spec.Sensors = append(spec.Sensors, Sensor{Node: i, ID: graph.ID(fmt.Sprint("s", i))})
-		spec.Weights = append(spec.Weights, 1+float64(i%7)/3)
+		spec.Weights = append(spec.Weights, 1+float64(i/2%7)/3)
 	}
 	return mustPlan(t, spec)
 }

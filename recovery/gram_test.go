@@ -5,7 +5,6 @@ package recovery
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -100,115 +99,6 @@ func TestGram(t *testing.T) {
 			if s.lambda == 0 {
 				t.Errorf("%s, trial %d: the ball is never met", name, trial)
 			}
-		}
-	}
-}
-
-// TestGramHandsOver: what the normal equations hold goes to the basis whole, also
-// where columns are held by their entries, or not.
-func TestGramHandsOver(t *testing.T) {
-	const m, n = 50, 20
-	rnd := rand.New(rand.NewPCG(5, 5))
-	a := linop.Dense{M: mat.NewDense(m, n, nil)}
-	y := make([]float64, m)
-	for i := range m {
-		for j := range n {
-			if rnd.IntN(2) == 0 {
-				a.M.Set(i, j, rnd.NormFloat64())
-			}
-			y[i] += a.M.At(i, j) / 2
-		}
-	}
-	p := Problem{A: a, Y: y, Radius: .1 * floats.Norm(y, 2)}
-	for _, memory := range []int{1 << 40, -1} {
-		j := newTestCertifier(t, p)
-		s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
-		s.grow([]int{3, 1, 4})
-		s.grow([]int{15, 9, 2, 6})
-		if !s.solve(p.Radius, j.cancelled) {
-			t.Fatal("not settled")
-		}
-		b, to := dense.Basis{M: m}, master{u: 1}
-		s.handOver(&b, &to)
-		if len(to.cols) != 7 || !floats.Equal(to.f, s.f) || !slices.Equal(to.at, s.at) {
-			t.Fatalf("master has %d columns and f = %v at %v, want %v at %v", len(to.cols), to.f, to.at, s.f, s.at)
-		}
-		if !to.solve(p.Radius, j.cancelled) || !floats.EqualApprox(to.f, s.f, 1e-12) {
-			t.Errorf("master finds %v, want %v", to.f, s.f)
-		}
-	}
-}
-
-// TestGramSettles: columns that share a part make block pivoting return to where it
-// was where what they do not share differs in size, and lose many digits in the Gram
-// matrix where it is small.
-func TestGramSettles(t *testing.T) {
-	const m, n = 200, 120
-	rnd := rand.New(rand.NewPCG(7, 11))
-	for trial := range 40 {
-		common, y := make([]float64, m), make([]float64, m)
-		for i := range common {
-			common[i] = 1 + rnd.Float64()
-		}
-		a := linop.Dense{M: mat.NewDense(m, n, nil)}
-		apart, spread := math.Pow(10, -.5*rnd.Float64()), 2.
-		if trial%2 == 1 {
-			apart, spread = math.Pow(10, -1-2*rnd.Float64()), 0
-		}
-		for j := range n {
-			own := apart * math.Exp(spread*rnd.NormFloat64())
-			for i := range m {
-				a.M.Set(i, j, common[i]+own*rnd.NormFloat64())
-			}
-		}
-		for i := range m {
-			y[i] = 5*common[i] + 10*apart*rnd.NormFloat64()
-		}
-		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
-		j := newTestCertifier(t, p)
-		s, b, to := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}, dense.Basis{M: m}, master{u: 1}
-		s.grow(upTo(n))
-		coords := b.Extend(j.columns(upTo(n)), n)
-		q, _, rho2 := b.Project(y)
-		to.grow(coords, q, rho2)
-		if !s.solve(p.Radius, j.cancelled) || !to.solve(p.Radius, j.cancelled) {
-			t.Fatalf("trial %d, %.0e apart: not settled", trial, apart)
-		}
-		if !floats.EqualApprox(to.f, s.f, 1e-9) {
-			t.Errorf("trial %d, %.0e apart: f is off by %g", trial, apart, floats.Distance(s.f, to.f, math.Inf(1)))
-		}
-	}
-}
-
-// TestGramCancels: where the ball is a millionth of y, what is left of y is not seen in
-// squares, and pivots are judged by the true residual.
-func TestGramCancels(t *testing.T) {
-	const m, n = 200, 120
-	rnd := rand.New(rand.NewPCG(3, 1))
-	for trial := range 20 {
-		apart, noise := []float64{1, 1, .1, .01}[trial%4], []float64{1e-6, 1e-8, 1e-6, 1e-4}[trial%4]
-		a := linop.Dense{M: mat.NewDense(m, n, nil)}
-		f, y := make([]float64, n), make([]float64, m)
-		for i := range m {
-			common := rnd.NormFloat64()
-			for j := range n {
-				a.M.Set(i, j, common+apart*rnd.NormFloat64())
-			}
-		}
-		for j := range f {
-			f[j] = math.Max(0, rnd.Float64()-.5)
-		}
-		a.MulVecTo(y, false, f)
-		for i := range y {
-			y[i] += noise * apart * rnd.NormFloat64()
-		}
-		p := Problem{A: a, Y: y, Radius: noise * apart * math.Sqrt(m)}
-		j := newTestCertifier(t, p)
-		s := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}
-		s.grow(upTo(n))
-		rounds := 0
-		if !s.solve(p.Radius, func() bool { rounds++; return false }) || rounds > 20 {
-			t.Errorf("trial %d: settled after %d rounds, want at most 20", trial, rounds)
 		}
 	}
 }

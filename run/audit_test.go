@@ -25,7 +25,7 @@ import (
 // the key is fixed.
 func TestAuditOfAllocatedPlan(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Allocation = graphcloak.Allocation{}
 	job.Plan.Randomness = privacy.EscrowRandomness
 	m, p := testkit.Planned(t, s, job)

@@ -53,7 +53,7 @@ func TestRecoverFromRefuses(t *testing.T) {
 // What a caller hands in as a number of a node is held against the graph.
 func TestNodesOutOfRange(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	m, p := testkit.Planned(t, s, job)
 	n := m.Graph.Order()
 	for _, nodes := range [][]int{{n}, {-1, 0}, {2, 2}, {}} {

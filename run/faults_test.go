@@ -55,32 +55,6 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	}
 }
 
-// TestFaultyReadings: readings without any information, and sensors that all look broken, give an answer
-// that claims little.
-func TestFaultyReadings(t *testing.T) {
-	m, in := grid(t, nil, .03)
-	in.Clip = &privacy.Interval{Lo: 0, Hi: 1}
-	for _, v := range []float64{0, .5, 1} {
-		for k := range in.Values {
-			in.Values[k] = v
-		}
-		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(.01)})
-		if err != nil || !(rep.Posterior.Probability > 0 && rep.Posterior.Probability < .5) {
-			t.Errorf("readings of %v: %+v, %v", v, rep, err)
-			continue
-		}
-		if all := len(rep.SuspectSensors) == len(in.Nodes); all != (v > 0) ||
-			all != strings.Contains(strings.Join(rep.Notes, "\n"), "all 36 sensors are") {
-			t.Errorf("readings of %v: %d suspects, notes %q", v, len(rep.SuspectSensors), rep.Notes)
-		}
-	}
-	in.Nodes, in.Values, in.Sigmas = in.Nodes[:1], []float64{1}, in.Sigmas[:1]
-	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(.01)})
-	if err != nil || math.IsNaN(rep.Posterior.Probability) || rep.BPDN.Status == "" {
-		t.Errorf("one sensor: %+v, %v", rep, err)
-	}
-}
-
 func TestBadFaultRate(t *testing.T) {
 	m, in := grid(t, []int{7}, .05)
 	for _, bad := range []float64{-.1, 1, 2, math.NaN(), math.Inf(1)} {

@@ -11,11 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
-	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -127,22 +124,6 @@ func TestOneOrTwo(t *testing.T) {
 			rep.Fit.PValue < .01 {
 			t.Errorf("%v: %+v, %+v, %+v: %s", tt.sources, *s, *rep.Presence, *rep.Fit, rep.Answer)
 		}
-	}
-}
-
-// TestOneOfManyWithFaults: where there are too many pairs to weigh, and sensors may be broken,
-// one source is still one.
-func TestOneOfManyWithFaults(t *testing.T) {
-	g := must.Get(graph.Grid(14, 14))(t)
-	m := must.Get(graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
-	kernel := testkit.HeatKernel(g, 1)
-	var in analyst.Measurements
-	for i := range g.Order() {
-		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, kernel.At(i, 85)), append(in.Sigmas, .1)
-	}
-	rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, 4), analyst.Options{Sources: analyst.OneOrTwo, FaultRate: rate(.01)}))(t)
-	if s := rep.Sources; s.Count != 1 || s.LogSecond == nil || *s.LogSecond > 1 {
-		t.Errorf("%+v", *s)
 	}
 }
 

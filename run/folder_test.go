@@ -18,7 +18,7 @@ import (
 func TestResumeFromAFolder(t *testing.T) {
 	for _, drawn := range []bool{false, true} {
 		s, _ := testkit.Example(t, "karate")
-		job, folder, died := paperJob(), run.Folder(t.TempDir()), errors.New("died")
+		job, folder, died := testkit.PaperJob(), run.Folder(t.TempDir()), errors.New("died")
 		job.RunID = "run-1"
 		held := must.Get(folder.Take(job.RunID))(t)
 		job.Keep = func(k *run.Kept) error {

@@ -18,7 +18,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -32,22 +31,11 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
-func paperJob() graphcloak.Job {
-	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
-		},
-		Signal: graphcloak.Signal{SourceProperty: "source"},
-		Write:  graphcloak.WriteOptions{Enabled: true},
-	}
-}
-
 // TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
 // and no finer as a part of the whole.
 func TestReportTellsSeconds(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	rep := must.Get(graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{}))(t)
+	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
 	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
 		t.Errorf("privacyMillis is %d, want whole seconds", ms)
 	}
@@ -58,7 +46,7 @@ func TestReportTellsSeconds(t *testing.T) {
 
 func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
-	rep := must.Get(graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{}))(t)
+	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
 	if rep.NodeCount != 34 || rep.RelationshipCount != 78 || rep.SensorCount != 34 || rep.CommunityCount != 2 {
 		t.Errorf("karate is %d nodes, %d relationships, %d sensors, %d communities; want 34, 78, 34, 2",
 			rep.NodeCount, rep.RelationshipCount, rep.SensorCount, rep.CommunityCount)
@@ -76,7 +64,7 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 	heat := must.Get(s.Signal(t.Context(), g, "gcPrivateHeat"))(t)
 	y := exact(t, g, 2)
-	step := math.Ldexp(1, planOf(t, s, paperJob()).Sensors[0].Exponent)
+	step := math.Ldexp(1, planOf(t, s, testkit.PaperJob()).Sensors[0].Exponent)
 	for i, v := range heat {
 		if v == y[i] {
 			t.Errorf("node %s: the written value is the exact one", g.ID(i))
@@ -92,7 +80,7 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 			t.Errorf("the exact value %s stands in the store", text)
 		}
 	}
-	account := must.Get(privacy.ReadAccount(t.Context(), s.Ledger(), run.Scope(paperJob().Signal)))(t)
+	account := must.Get(privacy.ReadAccount(t.Context(), s.Ledger(), run.Scope(testkit.PaperJob().Signal)))(t)
 	if account.Releases != 1 || account.Spent <= 0 {
 		t.Errorf("the ledger holds %d releases worth %v, want 1", account.Releases, account.Spent)
 	}
@@ -121,7 +109,7 @@ func TestPlanOfKnownGraph(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
 	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Tau, job.Communities.Property = 1, ""
 	p := planOf(t, s, job)
 	want := math.Sqrt2 * math.Exp(-5)
@@ -137,7 +125,7 @@ func TestPlanOfKnownGraph(t *testing.T) {
 // norm of every edge, computed here from a dense matrix exponential.
 func TestAllocatedPlan(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Allocation.Uniform = false
 	job.Communities.Property = ""
 	m, p := testkit.Planned(t, s, job)
@@ -183,7 +171,7 @@ func worstEdge(m *plan.Model, kernel *mat.Dense, p *graphcloak.Plan) float64 {
 
 func TestFilesRebuildTheModel(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Selection.RelationshipWeightProperty = "weight"
 	p := planOf(t, s, job)
 	var again graphcloak.Plan
@@ -227,7 +215,7 @@ func TestFilesRebuildTheModel(t *testing.T) {
 // release, and the plan's certified numbers.
 func TestSameBitsAtAnyWorkerCount(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
@@ -302,7 +290,7 @@ func TestRefusalsSpendNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job := paperJob()
+			job := testkit.PaperJob()
 			tt.change(&job)
 			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			if err == nil {
@@ -341,7 +329,7 @@ func TestSmallGraphs(t *testing.T) {
 			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 			defer s.Close(t.Context())
 			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
-				job := paperJob()
+				job := testkit.PaperJob()
 				job.Settings.Laplacian = kind
 				job.Communities.Property = ""
 				rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
@@ -367,7 +355,7 @@ func TestNothingToHide(t *testing.T) {
 		testkit.Write(t, dir, "nodes.csv", nodes)
 		testkit.Write(t, dir, "relationships.csv", "source,target\n")
 		s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Communities.Property = ""
 		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
 			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
@@ -381,11 +369,11 @@ func TestNothingToHide(t *testing.T) {
 
 func TestMemoryGuard(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	_, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	_, err := graphcloak.Load(t.Context(), s, testkit.PaperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
 	if !errors.Is(err, plan.ErrMemory) {
 		t.Errorf("1000 bytes: %v, want ErrMemory", err)
 	}
-	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings,
+	if _, err := graphcloak.Load(t.Context(), s, testkit.PaperJob().Settings,
 		graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
 		t.Errorf("without the guard: %v", err)
 	}
@@ -404,7 +392,7 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 	testkit.Write(t, dir, "relationships.csv", ring)
 	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(t.Context())
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	job.Method = expm.Chebyshev // needs less than the recovery
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, plan.ErrMemory) ||
@@ -426,7 +414,7 @@ func TestTinyPrior(t *testing.T) {
 	defer s.Close(t.Context())
 	var priors []float64
 	for _, property := range []string{"tiny", "unit"} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Write.Enabled, job.PriorProperty = false, property
 		rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 		priors = append(priors, rep.Communities[0].Prior)
@@ -441,7 +429,7 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 	before, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := graphcloak.Run(ctx, s, paperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := graphcloak.Run(ctx, s, testkit.PaperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "nodes.csv")); !bytes.Equal(before, after) {
@@ -453,7 +441,7 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 // staged: the same values, at no further cost.
 func TestComplete(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "run-1"
 	died := errors.New("died")
 	var kept []byte
@@ -498,7 +486,7 @@ func TestComplete(t *testing.T) {
 // all of them together.
 func TestCeilingIsJoint(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Guarantee = privacy.PerSensor
 	rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
@@ -513,7 +501,7 @@ func TestCeilingIsJoint(t *testing.T) {
 // A plan covers the error of the operator that it was made with.
 func TestPrivatePathRefuses(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	p := planOf(t, s, job)
 	for _, method := range []expm.Method{expm.Chebyshev, expm.Eigen} {
 		set := job.Settings

@@ -64,7 +64,7 @@ func (l watchedLedger) Update(ctx context.Context, scope, releaseID string, rule
 func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	m, p := testkit.Planned(t, s, paperJob())
+	m, p := testkit.Planned(t, s, testkit.PaperJob())
 	signal := graphcloak.Signal{SourceProperty: "source"}
 	// A ledger draws its identity with its first entry, whatever that is.
 	must.Get(privacy.SetCap(t.Context(), store.Ledger(), "another", p.Budget))(t)
@@ -109,7 +109,7 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 func TestNothingIsWrittenUnpaid(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	m, p := testkit.Planned(t, s, job)
 	r := must.Get(p.Perturb(exact(t, m.Graph, 2), job.RunID, nil))(t)
@@ -122,7 +122,7 @@ func TestNothingIsWrittenUnpaid(t *testing.T) {
 func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	var kept *graphcloak.Release
 	job.Keep = func(k *run.Kept) error {
@@ -150,7 +150,7 @@ func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 // the failure probability of a random screen.
 func TestPlanChargesWhatWasCertified(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, store, job)
 	n := m.Graph.Order()
@@ -193,7 +193,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", nodes.String())
 	testkit.Write(t, dir, "relationships.csv", relationships.String())
 	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Settings = graphcloak.Settings{
 		Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
 		Method: expm.Chebyshev,
@@ -216,7 +216,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 func TestWorstReadings(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for _, alpha := range []float64{1, 0.25, 3} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Plan.Alpha = alpha
 		m, p := testkit.Planned(t, s, job)
 		a, b, ok := m.WorstReadings(p.Plan)

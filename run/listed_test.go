@@ -28,7 +28,7 @@ import (
 // listedJob is a plan for readings that may come from two graphs beside the stored one, with some τ.
 func listedJob(t *testing.T, s graphcloak.Source, set privacy.Uncertainty) graphcloak.Job {
 	t.Helper()
-	job := measuredJob(set)
+	job := testkit.MeasuredJob(set)
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	var wide []graph.Change
 	for e := range m.Graph.Edges() {
@@ -202,7 +202,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", nodes)
 	testkit.Write(t, dir, "relationships.csv", ring)
 	s := testkit.Folder(t, dir)
-	job := measuredJob(privacy.Uncertainty{})
+	job := testkit.MeasuredJob(privacy.Uncertainty{})
 	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
 	job.Plan.Allocation.Uniform = true
 	for k := range 20 {
@@ -221,5 +221,61 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 	job.Recover.StoredGraph = true
 	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
 		t.Errorf("of the stored graph alone: %v", err)
+	}
+}
+
+// A recovery sums over the τ that are declared possible: the answer keeps its word
+// where τ is not the plan's, and the report says what was learnt of it.
+func TestRecoverOverTau(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
+	m, p := testkit.Planned(t, s, job)
+	kernel := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{}))(t)
+	y := make([]float64, m.Graph.Order())
+	f := make([]float64, m.Graph.Order())
+	f[16] = 1
+	kernel.MulVecTo(y, false, f)
+	readings := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		readings[k] = max(0, min(1, y[s.Node]))
+	}
+	release := must.Get(p.Perturb(readings, "r1", nil))(t)
+	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
+		analyst.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for k, x := range rep.TauPosterior {
+		sum += x.Probability
+		if x.Tau <= .5 || x.Tau >= 4 || k > 0 && x.Tau <= rep.TauPosterior[k-1].Tau {
+			t.Errorf("τ %v at %d", x.Tau, k)
+		}
+	}
+	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 ||
+		!strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
+		t.Errorf("τ %v, notes %q", rep.TauPosterior, rep.Notes)
+	}
+	plain, err := m.RecoverFrom(t.Context(),
+		analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+	if err != nil || plain.TauPosterior != nil {
+		t.Errorf("without limits: %v, %v", plain.TauPosterior, err)
+	}
+	// The mixture's odds of a source are the mean of those at the grid's τ.
+	total := 0.0
+	for _, x := range rep.TauPosterior {
+		other := job.Settings
+		other.Tau = x.Tau
+		at := must.Get(graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{}))(t)
+		one, err := at.RecoverFrom(t.Context(),
+			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
+			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += math.Exp(one.Posterior.LogPresence) / 9
+	}
+	if want := math.Log(total); math.Abs(rep.Posterior.LogPresence-want) > 1e-9*(1+math.Abs(want)) {
+		t.Errorf("log odds of a source %v, want %v", rep.Posterior.LogPresence, want)
 	}
 }

@@ -40,7 +40,7 @@ func (d held) Detect(ctx context.Context, g *graph.Graph) (community.Partition, 
 func searching(t *testing.T, d community.Detector) (*graphcloak.Model, graphcloak.Job) {
 	t.Helper()
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities = community.Options{Detector: d}
 	m := must.Get(graphcloak.Load(t.Context(), store, job.Settings, graphcloak.LoadOptions{}))(t)
 	return m, job

@@ -72,7 +72,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for what, declare := range declared("source") {
 		for _, signal := range []graphcloak.Signal{{SourceProperty: "source"}, {MeasurementProperty: "source"}} {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Signal = signal
 			declare(&job)
 			_, err := graphcloak.Run(t.Context(), untouched{s, t}, job, graphcloak.LoadOptions{})
@@ -82,7 +82,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 		}
 	}
 	for what, declare := range declared("Source") { // names are compared exactly
-		job := paperJob()
+		job := testkit.PaperJob()
 		declare(&job)
 		if err := job.CheckSignal(); err != nil {
 			t.Errorf("%s = another property: %v", what, err)
@@ -106,7 +106,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 		"communities": {Communities: community.Options{Property: "source"}},
 		"prior":       {PriorProperty: "source"},
 	} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Public = public
 		m, made := testkit.Planned(t, s, job)
 		must.Do(t, study.Expect(t.Context(), m.Model, made, job.Recover, study.Sample{Trials: 2}))
@@ -130,7 +130,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
 		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
 	}
-	data := must.Get(json.Marshal(planOf(t, store, paperJob())))(t)
+	data := must.Get(json.Marshal(planOf(t, store, testkit.PaperJob())))(t)
 	var old map[string]any
 	must.Do(t, json.Unmarshal(data, &old))
 	delete(old, "publicProperties")
@@ -153,7 +153,7 @@ func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
 func TestReleaseRemembersItsSignal(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	m, p := testkit.Planned(t, s, paperJob())
+	m, p := testkit.Planned(t, s, testkit.PaperJob())
 	made := must.Get(m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"}))(t)
 	data := must.Get(json.Marshal(made))(t)
 	var r graphcloak.Release
@@ -204,7 +204,7 @@ func TestMissingSignal(t *testing.T) {
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(context.Background())
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	for property, refused := range map[string]bool{"none": true, "zero": false, "some": false} {
 		job.Signal = graphcloak.Signal{SourceProperty: property}
@@ -246,7 +246,7 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 		lines[i] += map[bool]string{true: ",risk", false: ",2"}[i == 0]
 	}
 	testkit.Write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
-	s, job, detected := &reads{Store: store}, paperJob(), 0
+	s, job, detected := &reads{Store: store}, testkit.PaperJob(), 0
 	job.Plan.Allocation.Uniform, job.PriorProperty = false, "risk"
 	must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	if slices.Sort(s.names); !slices.Equal(s.names, []string{"club", "risk", "source"}) {
@@ -262,38 +262,13 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	}
 }
 
-// TestDetectionBesidePlan: communities are detected while a run plans, and a plan that fails
-// breaks the search off.
-func TestDetectionBesidePlan(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	var broken error
-	job := paperJob()
-	job.Communities = community.Options{Detector: endless{&broken}}
-	job.Plan.Budget.Epsilon = -1
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrInput) {
-		t.Errorf("%v, want ErrInput", err)
-	}
-	if !errors.Is(broken, context.Canceled) {
-		t.Errorf("the detection ended with %v, want that it is broken off", broken)
-	}
-}
-
-// endless is a detector that searches until it is broken off.
-type endless struct{ why *error }
-
-func (d endless) Detect(ctx context.Context, _ *graph.Graph) (community.Partition, error) {
-	<-ctx.Done()
-	*d.why = ctx.Err()
-	return community.Partition{}, ctx.Err()
-}
-
 // TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
 // is refused.
 func TestDryRun(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
 	before := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 	var told *graphcloak.Plan
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.DryRun = true
 	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
 	job.Keep = func(*run.Kept) error { t.Error("it began"); return nil }
@@ -323,7 +298,7 @@ func TestDryRun(t *testing.T) {
 // whatever store the ledger is reached.
 func TestPublishedStaysPublic(t *testing.T) {
 	store, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Caption = ""
 	job.Communities.Property = "club"
 	must.Get(graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}))(t)

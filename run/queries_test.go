@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -48,13 +49,13 @@ func TestForeignQueries(t *testing.T) {
 			return err
 		},
 		"Run": func(s graphcloak.Store, set graphcloak.Settings) error {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Settings = set
 			_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			return err
 		},
 		"EstimateCommands": func(s graphcloak.Store, set graphcloak.Settings) error {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Settings = set
 			_, err := study.EstimateCommands(t.Context(), s, job)
 			return err

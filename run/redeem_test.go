@@ -40,7 +40,7 @@ func keeping(kept **run.Kept, drawn error) func(*run.Kept) error {
 func TestRedeemOnce(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
 	var kept *run.Kept
@@ -56,7 +56,7 @@ func TestRedeemOnce(t *testing.T) {
 // changed since, on which its sensitivity means nothing.
 func TestRedeemOnTheSameGraph(t *testing.T) {
 	store, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
 	var kept *run.Kept
@@ -125,7 +125,7 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 	for _, stores := range []bool{true, false} {
 		store, _ := testkit.Example(t, "karate")
 		s := &losing{Store: store, stores: stores}
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 		var kept *run.Kept
 		job.Keep = func(k *run.Kept) error {
@@ -154,7 +154,7 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 // TestPaymentThatCannotBeAskedFor: an attempt whose ledger does not answer may be spent.
 func TestPaymentThatCannotBeAskedFor(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	var kept *run.Kept
 	job.Keep = keeping(&kept, errors.New("killed"))
@@ -194,7 +194,7 @@ func (r *reserving) Reserve(ctx context.Context, g *graph.Graph, t report.Table,
 func TestTimesAreWholeSeconds(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reserving{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	var err error
 	job.RunID = must.Get(run.NewRunID())(t)
 	begun := time.Now()

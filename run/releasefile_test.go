@@ -18,7 +18,7 @@ import (
 // that says that they were named by what it hides.
 func TestReleaseOfOtherCommunities(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	m, p := testkit.Planned(t, store, paperJob())
+	m, p := testkit.Planned(t, store, testkit.PaperJob())
 	made := must.Get(m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"}))(t)
 	named := must.Get(m.PlannedCommunities(t.Context()))(t)
 	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Quality: "modularity", Gamma: 1}}

@@ -31,7 +31,7 @@ import (
 // camp, under noise so small that both can be read off.
 func TestSeveralSources(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := paperJob().Settings
+	set := testkit.PaperJob().Settings
 	set.Tau = 1
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	want := []graph.ID{"17", "27"}
@@ -118,7 +118,7 @@ func TestNothingSaid(t *testing.T) {
 // graph of one node has one source.
 func TestSourcesRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := paperJob().Settings
+	set := testkit.PaperJob().Settings
 	set.Tau = 1
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}

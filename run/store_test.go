@@ -10,6 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -21,7 +22,7 @@ func TestBareSource(t *testing.T) {
 	s := memory.FromGraph(g)
 	must.Do(t, s.Set("source", map[graph.ID]any{g.ID(3): 1}))
 	bare := struct{ graphcloak.Source }{s}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	do := func() error {
 		_, err := graphcloak.Run(t.Context(), bare, job, graphcloak.LoadOptions{})

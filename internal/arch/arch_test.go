@@ -118,7 +118,10 @@ var table = map[string]row{
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph": {layer: 0, imports: []string{"graph"}},
 	"internal/testkit": {
-		layer: 3, imports: []string{root, "run", "plan", "graph", "connector/builtin", "connector/folder"},
+		layer: 3,
+		imports: []string{
+			root, "run", "plan", "graph", "privacy", "community", "connector/builtin", "connector/folder", "internal/must",
+		},
 		kit: true,
 	},
 	"internal/faultproxy":   {layer: 3, kit: true},

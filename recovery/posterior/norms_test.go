@@ -379,15 +379,6 @@ func (doubled) MulVecTo(dst []float64, _ bool, x []float64) {
 	}
 }
 
-// A norm without bound leaves no evidence for a source.
-func TestEvidenceOfInfiniteNorm(t *testing.T) {
-	for _, a := range []Amplitude{MixedAmplitude, UniformAmplitude, UnitAmplitude} {
-		if got := newEvidence(a).log(3, math.Inf(1)); !math.IsInf(got, -1) {
-			t.Errorf("%v: %v, want -Inf", a, got)
-		}
-	}
-}
-
 // An error far below the rounding of a norm leaves it between its bounds.
 func TestWidenByLittle(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(38, 1))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ import (
 // τ it is not.
 func TestEachSensorOverTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, s, job)
 	job.Plan.Uncertainty = privacy.Uncertainty{}
@@ -57,7 +57,7 @@ func TestEachSensorOverTau(t *testing.T) {
 	if !strings.Contains(p.Sentence(), "with any τ from 1 to 3") {
 		t.Error(p.Sentence())
 	}
-	forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = p.Uncertainty })
+	forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = p.Uncertainty })
 	if err := m.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("bounds of one τ pass for those of the interval: %v", err)
 	}
@@ -69,7 +69,7 @@ func TestTauRangeOfLargeGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
 	job.Communities = community.Options{}
 	job.Plan.Allocation.Uniform, job.Plan.SensitivityTolerance = true, .01
 	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}
@@ -86,8 +86,33 @@ func TestTauRangeOfLargeGraph(t *testing.T) {
 	if err := few.Certify(t.Context(), p.Plan); err != nil {
 		t.Error(err)
 	}
-	forged := forge(t, p, func(s *privacy.Spec) { s.Sensitivity.Upper = s.Sensitivity.Lower * .99; s.Sensitivity.Lower *= .9 })
+	forged := testkit.Forge(t, p, func(s *privacy.Spec) { s.Sensitivity.Upper = s.Sensitivity.Lower * .99; s.Sensitivity.Lower *= .9 })
 	if err := few.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("a sensitivity that is too small passes: %v", err)
+	}
+}
+
+// TestPerSensorOfIsolatedNodes: a sensor that no relationship reaches, whose sensitivity is rounding,
+// has the noise of the most sensitive one, and its plan is certified again.
+func TestPerSensorOfIsolatedNodes(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id\n1\n2\n3\n4\n5\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n")
+	job := testkit.PaperJob()
+	job.Settings.Public = graphcloak.Public{}
+	job.Plan.Guarantee = privacy.PerSensor
+	job.Selection.Isolated = graph.AllowIsolated
+	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)
+	largest := 0.0
+	for _, s := range p.Sensors {
+		largest = max(largest, s.Bound)
+	}
+	for _, s := range p.Sensors {
+		if alone := s.ID == "4" || s.ID == "5"; alone && s.Bound != largest || s.Bound < .01*largest {
+			t.Errorf("sensor %s is charged %v of %v", s.ID, s.Bound, largest)
+		}
+	}
+	if err := m.Certify(t.Context(), p.Plan); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ func valves() []plan.Alternative {
 // not; the plan file holds the graphs, and no other list can take their place.
 func TestAlternatives(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
 	job.Alternatives = valves()
 	m, p := testkit.Planned(t, s, job)
 	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ " +
@@ -46,7 +46,7 @@ func TestAlternatives(t *testing.T) {
 	if p.Uncertainty.Alternatives != 3 || p.Allocated == nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("%d alternatives, allocated %v: %s", p.Uncertainty.Alternatives, p.Allocated != nil, p.Sentence())
 	}
-	_, plain := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
+	_, plain := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
 	equal := job
 	equal.Plan.Allocation.Uniform = true
 	_, uniform := testkit.Planned(t, s, equal)
@@ -94,7 +94,7 @@ func TestAlternatives(t *testing.T) {
 		}
 	}
 	u := p.Uncertainty
-	forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = u })
+	forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = u })
 	if err := again.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("noise of the model alone passes for that of the list: %v", err)
 	}
@@ -109,7 +109,7 @@ func TestListBesideOtherErrors(t *testing.T) {
 		{WeightError: .05},
 		{TauFrom: 1.8, TauTo: 2.2, WeightError: .05},
 	} {
-		job := measuredJob(u)
+		job := testkit.MeasuredJob(u)
 		job.Plan.Allocation.Uniform = true
 		_, plain := testkit.Planned(t, s, job)
 		job.Alternatives = valves()
@@ -119,7 +119,8 @@ func TestListBesideOtherErrors(t *testing.T) {
 		if u.TauFrom > 0 {
 			tau = u.TauFrom
 		}
-		l := laplacian.New(reweigh(t, leaf, 1-u.WeightError), laplacian.Combinatorial)
+		less := must.Get(leaf.Reweigh(func(e graph.Edge) float64 { return (1 - u.WeightError) * e.Weight }))(t)
+		l := laplacian.New(less, laplacian.Combinatorial)
 		if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu || mostMu(t, m.Model, plain, l, tau) <= plain.Mu {
 			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", u, mu, p.Mu, mostMu(t, m.Model, plain, l, tau))
 		}
@@ -169,14 +170,14 @@ func TestAlternativesRefused(t *testing.T) {
 			plan.ErrAlternative,
 		},
 	} {
-		job := measuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(privacy.Uncertainty{})
 		job.Alternatives = c.list
 		if _, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	// GraphCloak computes where it diffuses, on the graph that it has.
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Alternatives = valves()
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrComputed) {
