@@ -169,13 +169,14 @@ func TestPerSensorPlan(t *testing.T) {
 }
 
 // TestIsolatedSensor: a sensor that no edge reaches reports with the noise of the
-// most sensitive one.
+// most sensitive one, and one of weight 0 does not report.
 func TestIsolatedSensor(t *testing.T) {
-	spec := testSpec(3)
-	spec.Guarantee, spec.PerSensor, spec.Sensitivity = PerSensor, []float64{0, 0.5, 0.1}, Sensitivity{}
+	spec := testSpec(4)
+	spec.Guarantee, spec.PerSensor, spec.Sensitivity = PerSensor, []float64{0, 0.5, 0.1, 0.2}, Sensitivity{}
+	spec.Weights = []float64{1, 1, 1, 0}
 	p := mustPlan(t, spec)
-	if p.Sensors[0].Sigma() != p.Sensors[1].Sigma() {
-		t.Errorf("σ = %v, want %v", p.Sensors[0].Sigma(), p.Sensors[1].Sigma())
+	if len(p.Sensors) != 3 || p.Sensors[0].Sigma() != p.Sensors[1].Sigma() {
+		t.Errorf("σ of %d sensors is %v, want 3 and %v", len(p.Sensors), p.Sensors[0].Sigma(), p.Sensors[1].Sigma())
 	}
 }
 
