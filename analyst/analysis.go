@@ -151,8 +151,9 @@ func (a *analysis) addNodes(res *recovery.Result) {
 		copy(f, res.F)
 	}
 	a.report.SetNodes(report.Nodes{
-		Graph: a.op.Graph, Source: f, Probability: a.probability, Community: a.partition.Labels,
-		Sensors: a.in.Nodes, PrivateHeat: a.in.Values, Sigma: a.in.Sigmas,
+		Graph: a.op.Graph, PrivateHeat: a.in.Values, NodeValues: report.NodeValues{
+			Source: f, Probability: a.probability, Community: a.partition.Labels, Sensors: a.in.Nodes, Sigma: a.in.Sigmas,
+		},
 	})
 	a.report.SetAnswer()
 }

@@ -12,7 +12,9 @@ import (
 // conflicts finds settings that exclude each other.
 func (c *Config) conflicts() (problems []error) {
 	for _, keys := range [][]string{
-		{"sourceProperty", "measurementProperty"}, {"nodeLabels", "nodeQuery"}, {"relationshipTypes", "relationshipQuery"},
+		{"sourceProperty", "measurementProperty"},
+		{"nodeLabels", "nodeQuery"},
+		{"relationshipTypes", "relationshipQuery"},
 		c.passwordKeys(),
 	} {
 		if len(keys) < 2 || slices.ContainsFunc(keys, c.empty) {

@@ -21,11 +21,11 @@ const RunLabel = "GraphCloakRun"
 // A Status is how far a run has come: reserved, running, then finished or undone; or
 // reserved and cancelled.
 const (
-	Reserved  = "RESERVED"  // nothing is written; its budget is about to be spent, or is
+	Reserved  = "RESERVED" // nothing is written; its budget is about to be spent, or is
 	Cancelled = "CANCELED" // it was reserved, and nothing was spent
-	Running   = "RUNNING"   // some values may be written
-	Finished  = "FINISHED"  // all values are written
-	Undone    = "UNDONE"    // the values were removed; what was spent stays spent
+	Running   = "RUNNING"  // some values may be written
+	Finished  = "FINISHED" // all values are written
+	Undone    = "UNDONE"   // the values were removed; what was spent stays spent
 )
 
 // Run is what a store knows of a run.

@@ -287,28 +287,6 @@ func testFiles(t *testing.T, c cli) {
 	}
 }
 
-// testRefusals is bad input that only a server can give.
-func testRefusals(t *testing.T, c cli) {
-	label := Load(t, Files("id,source,hot\na,1,7\nb,0,0\nc,0,0\n", "source,target,w\na,b,1\nb,c,-1\n"))
-	before := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]
-	on := func(args ...string) []string { return append([]string{"run", "--node-labels", label}, args...) }
-	c.refused(t, 3, `did you mean "`+label+`"`, "run", "--node-labels", label+"x", "--source-property", "source")
-	c.refused(t, 3, `there is no property "sorce"`, on("--source-property", "sorce")...)
-	c.refused(t, 6, "outside [0, 1]", on("--source-property", "hot")...)
-	c.refused(t, 6, "-1", on("--source-property", "source", "--relationship-weight-property", "w")...)
-	c.refused(t, 64, "epsilon", on("--source-property", "source", "--epsilon", "0")...)
-	c.refused(t, 64, "delta", on("--source-property", "source", "--delta", "1")...)
-	c.refused(t, 64, "alpha", on("--source-property", "source", "--alpha", "-1")...)
-	c.refused(t, 64, "tau", on("--source-property", "source", "--tau", "NaN")...)
-	wrong := cli{c.path, append(c.env, "NEO4J_PASSWORD=not-the-password")}
-	wrong.refused(t, 4, "user name or password is wrong", on("--source-property", "source")...)
-	away := cli{c.path, append(c.env, "NEO4J_URI=bolt://127.0.0.1:9")}
-	away.refused(t, 8, "does not answer", on("--source-property", "source")...)
-	if after := Query(t, "MATCH (n) WHERE n:GraphCloakRun OR n:GraphCloakEntry RETURN count(n)", nil)[0][0]; after != before {
-		t.Errorf("there were %v run and ledger nodes, now there are %v", before, after)
-	}
-}
-
 // staged lists the releases that are kept.
 func (c cli) staged(t *testing.T) []string {
 	t.Helper()

@@ -41,9 +41,6 @@ type Neo4j struct {
 	stop    func() error
 }
 
-// patience is how long a server on a busy machine may take to answer.
-const patience = time.Minute
-
 // Options are the connector's for this server.
 func (n Neo4j) Options() neo4j.Options {
 	return neo4j.Options{URI: n.URI, Username: n.Username, Password: n.Password, Database: n.Database}

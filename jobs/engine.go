@@ -6,59 +6,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 )
 
-// Runner does the work of a tick.
-type Runner interface {
-	// Check says what is wrong with the settings of a job, before it is ever due.
-	Check(d Definition) error
-	// Run does or resumes the work of a tick. Its context, and that of GiveUp, carry the
-	// [Fence] of the tick.
-	Run(ctx context.Context, w Work) Ending
-	// GiveUp undoes what a run left that will not be completed. What it spent stays
-	// spent.
-	GiveUp(ctx context.Context, w Work) error
-}
-
-// Work is a tick to run.
-type Work struct {
-	Tick
-	Definition Definition // of its job; without meaning where Saved is there
-	ReleaseID  string     // of the release and of the run
-	Saved      []byte     // what an earlier attempt kept; nil: there was none that had come so far
-	// Save keeps what another instance needs to go on. It is durable when it returns, and
-	// fails with [ErrLost] where another instance has taken the tick over.
-	Save func(ctx context.Context, saved []byte) error
-}
-
-// Ending is how an attempt at a tick ended.
-type Ending struct {
-	Outcome
-	Retry bool   // it may do better next time
-	Spent bool   // budget is or may be spent: only an attempt that goes on from Saved can end the tick
-	Hint  string // what to do, where the message does not say it; the records tell it after the message
-	Run   *Run   // for the history; nil: nothing to tell
-
-	Result any // what the runner made, for [Options.Ended]
-}
-
 // ErrInvalid: a job cannot run as it is; the message says why.
 var ErrInvalid = errors.New("jobs: the job cannot run as it is")
-
-// ErrPausedInSettings: a job of the settings file is paused there, and is resumed there.
-var ErrPausedInSettings = fmt.Errorf("%w: its settings say that it is paused", ErrInvalid)
-
-// Why a run's context ended, as [context.Cause] returns it.
-var (
-	ErrCanceled = errors.New("jobs: somebody asked for its end")
-	ErrStopped  = errors.New("jobs: this instance is shutting down")
-	ErrTimeout  = errors.New("jobs: it took longer than its timeout")
-)
 
 // Options of an [Engine]. Zero durations and numbers are the defaults.
 type Options struct {
@@ -134,36 +89,6 @@ func New(o Options) *Engine {
 	}
 }
 
-// Run schedules until the end of ctx, and returns once every run has ended or was
-// abandoned within Drain, for another instance to take over. A store that fails is
-// asked again.
-func (e *Engine) Run(ctx context.Context) {
-	e.mu.Lock()
-	e.life = ctx
-	e.mu.Unlock()
-	for ctx.Err() == nil {
-		wait, err := e.poll(ctx)
-		e.recordPoll(ctx, err)
-		e.sleep(ctx, wait)
-	}
-	e.work.Wait()
-}
-
-// recordPoll remembers whether the last poll of the store succeeded, and logs a change.
-func (e *Engine) recordPoll(ctx context.Context, err error) {
-	e.mu.Lock()
-	before := e.polled
-	e.polled = err
-	e.mu.Unlock()
-	switch {
-	case ctx.Err() != nil:
-	case err != nil && before == nil:
-		e.Log.Warn("the store cannot be read; it is asked again", "error", err)
-	case err == nil && before != nil:
-		e.Log.Info("the store can be read again")
-	}
-}
-
 // Ready returns nil where the last look at the store succeeded.
 func (e *Engine) Ready() error {
 	e.mu.Lock()
@@ -182,40 +107,12 @@ func (e *Engine) Last() (all []Job, at time.Time, age time.Duration) {
 	return slices.Clone(e.seen), e.last, time.Since(e.seenAt)
 }
 
-func (e *Engine) sleep(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-e.wake:
-	case <-ctx.Done():
-	}
-}
-
 // Wake makes the engine look at the store now.
 func (e *Engine) Wake() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
-}
-
-// begin claims a tick and starts it, if this instance has a free slot.
-func (e *Engine) begin(ctx context.Context, d Definition, t Tick) bool {
-	if ctx.Err() != nil || !e.acquireSlot(t.JobName) {
-		return false
-	}
-	c, err := e.claim(ctx, t)
-	if err != nil {
-		e.freeSlot(t.JobName)
-		return false
-	}
-	e.work.Go(func() {
-		defer e.Wake()
-		defer e.freeSlot(t.JobName)
-		e.hold(ctx, d, c)
-	})
-	return true
 }
 
 // claim takes a tick under a new token. Somebody else's claim is no failure.
@@ -255,88 +152,4 @@ func (e *Engine) freeSlot(name string) {
 	defer e.mu.Unlock()
 	delete(e.busy, name)
 	<-e.slots
-}
-
-// RunNow runs a job at once, also one that is paused, or takes its unfinished tick over,
-// and returns how it ended. [ErrNoJob]: there is none of this name; [ErrHeld]: it is
-// running, or must not be tried again yet.
-func (e *Engine) RunNow(ctx context.Context, name string) (Claim, Ending, error) {
-	d, c, err := e.start(ctx, name)
-	if err != nil {
-		return c, Ending{}, err
-	}
-	defer e.freeSlot(name)
-	return c, e.hold(ctx, d, c), nil
-}
-
-// Trigger starts a job at once, as RunNow, and does not wait for its end: the run lasts
-// as long as [Engine.Run] does. [ErrStopped] where that has not begun or has ended.
-func (e *Engine) Trigger(ctx context.Context, name string) (Claim, error) {
-	e.mu.Lock()
-	life := e.life
-	e.mu.Unlock()
-	if life == nil || life.Err() != nil {
-		return Claim{}, ErrStopped
-	}
-	d, c, err := e.start(ctx, name)
-	if err != nil {
-		return c, err
-	}
-	e.work.Go(func() {
-		defer e.Wake()
-		defer e.freeSlot(name)
-		e.hold(life, d, c)
-	})
-	return c, nil
-}
-
-// start claims the open tick of a job, or a tick whose nominal time is now.
-func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, error) {
-	view, err := e.look(ctx)
-	if err != nil {
-		return Definition{}, Claim{}, err
-	}
-	j, err := view.find(name)
-	if err != nil {
-		return Definition{}, Claim{}, err
-	}
-	if j.Problem != nil {
-		return Definition{}, Claim{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, j.Problem)
-	}
-	if !e.acquireSlot(name) {
-		return Definition{}, Claim{}, ErrHeld
-	}
-	t := NewTick(name, view.now)
-	if j.Last.Open() {
-		t = j.Last.Tick
-	}
-	c, err := e.claim(ctx, t)
-	if err != nil {
-		e.freeSlot(name)
-	}
-	return j.Definition, c, err
-}
-
-// Pause pauses a job, or lets it go on, also one whose last time is ahead of the clock:
-// what it missed meanwhile stays missed. [ErrNoJob]; [ErrPausedInSettings].
-func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
-	view, err := e.look(ctx)
-	if err != nil {
-		return err
-	}
-	j, err := view.find(name)
-	if err != nil {
-		return err
-	}
-	if j.pausedInSettings && !paused {
-		return fmt.Errorf("%w: %s", ErrPausedInSettings, name)
-	}
-	defer e.Wake()
-	if !paused && j.ahead(view.now) {
-		// It is shown as invalid first: so it is scheduled from now on.
-		if err := errors.Join(e.Store.SetState(ctx, j.Target, j.state(view.now)), e.Store.Rewind(ctx, name)); err != nil {
-			return err
-		}
-	}
-	return e.Store.SetPaused(ctx, j.Target, paused)
 }

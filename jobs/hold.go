@@ -297,14 +297,6 @@ func severity(s Status) slog.Level {
 	return slog.LevelInfo
 }
 
-// told is the message of the records: what happened, then what to do.
-func (e Ending) told() string {
-	if e.Hint == "" {
-		return oneLine(e.Message)
-	}
-	return oneLine(e.Message + "; " + e.Hint)
-}
-
 // put adds the run to the history, and returns the id of its entry; "" where there is none.
 func (h *holding) put(ctx context.Context, end Ending, status Status, message string, took time.Duration) string {
 	if end.Run == nil {

@@ -20,6 +20,64 @@ type turn struct {
 // thousands would keep the others waiting.
 const maxShown = 100
 
+// Run schedules until the end of ctx, and returns once every run has ended or was
+// abandoned within Drain, for another instance to take over. A store that fails is
+// asked again.
+func (e *Engine) Run(ctx context.Context) {
+	e.mu.Lock()
+	e.life = ctx
+	e.mu.Unlock()
+	for ctx.Err() == nil {
+		wait, err := e.poll(ctx)
+		e.recordPoll(ctx, err)
+		e.sleep(ctx, wait)
+	}
+	e.work.Wait()
+}
+
+// recordPoll remembers whether the last poll of the store succeeded, and logs a change.
+func (e *Engine) recordPoll(ctx context.Context, err error) {
+	e.mu.Lock()
+	before := e.polled
+	e.polled = err
+	e.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && before == nil:
+		e.Log.Warn("the store cannot be read; it is asked again", "error", err)
+	case err == nil && before != nil:
+		e.Log.Info("the store can be read again")
+	}
+}
+
+func (e *Engine) sleep(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-e.wake:
+	case <-ctx.Done():
+	}
+}
+
+// begin claims a tick and starts it, if this instance has a free slot.
+func (e *Engine) begin(ctx context.Context, d Definition, t Tick) bool {
+	if ctx.Err() != nil || !e.acquireSlot(t.JobName) {
+		return false
+	}
+	c, err := e.claim(ctx, t)
+	if err != nil {
+		e.freeSlot(t.JobName)
+		return false
+	}
+	e.work.Go(func() {
+		defer e.Wake()
+		defer e.freeSlot(t.JobName)
+		e.hold(ctx, d, c)
+	})
+	return true
+}
+
 // poll looks at every job once and begins what is due, the job first that waits longest:
 // one that is due all the time waits from its last end on, so it starves no other.
 // It returns how long nothing will be due, at most Poll.
@@ -110,33 +168,12 @@ func (e *Engine) beginAll(ctx context.Context, all []turn) map[string]bool {
 	return began
 }
 
-// next is when to look at a job again; the zero time is whenever.
-func (j Job) next(now time.Time) time.Time {
-	switch {
-	case j.Last.Open():
-		if at := takeoverTime(j.Last); at.After(now) {
-			return at
-		}
-	case j.Problem == nil && !j.Paused:
-		return j.Definition.upcoming(j.since(now), now)
-	}
-	return time.Time{}
-}
-
 // tellMissed logs the times that a job has missed since its last run, once each.
 func (e *Engine) tellMissed(j Job) {
 	if j.MissedLast.After(e.told[j.Name]) {
 		e.told[j.Name] = j.MissedLast
 		e.Log.Warn("times of a job were missed", "job", j.Name, "times", j.Missed, "latest", j.MissedLast)
 	}
-}
-
-// takeoverTime is when an open tick may be taken over.
-func takeoverTime(c Claim) time.Time {
-	if c.RetryAt.After(c.LeaseUntil) {
-		return c.RetryAt
-	}
-	return c.LeaseUntil
 }
 
 // show writes the state of a job where it is another than what stands there.

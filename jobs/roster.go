@@ -8,33 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
-
-// Job is a job as it stands: what its author wrote, and what became of it.
-type Job struct {
-	Target
-	Origin     string     // [OriginSettings], or "" where it is filed in the store
-	Definition Definition // without meaning where Problem is set
-	Problem    error      // why it cannot run; nil: it can
-	Paused     bool
-	State      State   // as it stands in the store
-	Last       Claim   // of the latest tick; zero: none
-	Caution    Caution // what will refuse its first run, by [Options.Cautions]; zero: nothing known
-
-	Missed     int       // times since its last run at which nobody ran it and that are not made up for; up to 100
-	MissedLast time.Time // the latest of them
-
-	pausedInSettings bool
-	unread           bool // its state, too
-}
-
-// Caution is what will refuse the first run of a job.
-type Caution struct {
-	Status JobStatus // as it will end; "" is [Pending]
-	Err    error
-}
 
 // view is one look at the store.
 type view struct {
@@ -192,82 +167,4 @@ func (e *Engine) define(fields map[string]any, filed bool) (Definition, error) {
 		return Definition{Name: d.Name}, err
 	}
 	return d, nil
-}
-
-// ahead reports whether the latest tick is one of a time to come: the store's clock was
-// put back by more than a little since it was claimed.
-func (j Job) ahead(now time.Time) bool { return j.Last.NominalTime.After(now.Add(onTime)) }
-
-// scheduled is the time since which a job counts: one that was invalid or paused is
-// scheduled again, and so has missed nothing.
-func (j Job) scheduled(now time.Time) time.Time {
-	at, before := j.State.ScheduledSince, j.State.Status
-	if at.IsZero() || at.After(now.Add(onTime)) || before == Invalid || before == Paused {
-		return now
-	}
-	return at
-}
-
-// since is the time after which the job's next tick is.
-func (j Job) since(now time.Time) time.Time {
-	if at := j.scheduled(now); at.After(j.Last.NominalTime) {
-		return at
-	}
-	return j.Last.NominalTime
-}
-
-// countMissed counts what a job has missed. While it runs, nothing is late but itself.
-func (j *Job) countMissed(now time.Time) {
-	if j.Problem == nil && !j.Paused && !j.Last.Open() {
-		j.Missed, j.MissedLast = j.Definition.missed(j.since(now), now)
-	}
-}
-
-// state is what there is to show of a job.
-func (j Job) state(now time.Time) State {
-	s := State{
-		Status: JobStatus(j.Last.Status), Message: j.Last.Message, ScheduledSince: j.State.ScheduledSince,
-		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
-	}
-	if s.Status == "" {
-		s.Status = cmp.Or(j.Caution.Status, Pending)
-		if j.Caution.Err != nil {
-			s.Message = oneLine(j.Caution.Err.Error())
-		}
-	}
-	switch {
-	case j.Problem != nil:
-		s.Status, s.Message = Invalid, oneLine(j.Problem.Error())
-		return s
-	case j.Paused:
-		if !j.Last.Open() {
-			s.Status = Paused
-		}
-		return s
-	}
-	s.ScheduledSince = j.scheduled(now)
-	s.NextRun = j.Definition.upcoming(j.since(now), now)
-	return s
-}
-
-// same compares what is shown, to the millisecond that stores keep.
-func (s State) same(o State) bool {
-	for _, t := range [][2]time.Time{{s.ScheduledSince, o.ScheduledSince}, {s.LastRun, o.LastRun}, {s.NextRun, o.NextRun}} {
-		if !t[0].Truncate(time.Millisecond).Equal(t[1].Truncate(time.Millisecond)) {
-			return false
-		}
-	}
-	return s.Status == o.Status && s.Message == o.Message && s.LastRunID == o.LastRunID
-}
-
-// maxMessage bounds a message that is kept in the store, in runes.
-const maxMessage = 500
-
-// oneLine makes one line of a message, no longer than maxMessage.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	if r := []rune(text); len(r) > maxMessage {
-		text = string(r[:maxMessage]) + "…"
-	}
-	return text
 }

@@ -82,7 +82,7 @@ type Account struct {
 	Releases     int64              `json:"releases"`
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
-	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are; "": an earlier version did not say
+	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
 	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one, also by way of others
 	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
@@ -189,6 +189,14 @@ func (a Account) Append(e Entry) (Account, error) {
 	return a, nil
 }
 
+// checkOpen refuses an account that goes on elsewhere.
+func (a Account) checkOpen() error {
+	if a.MovedTo != "" {
+		return fmt.Errorf("%w: scope %q goes on as %q", ErrMoved, a.Scope, a.MovedTo)
+	}
+	return nil
+}
+
 // add returns the account with one more release.
 func (a Account) add(c Charge) (Account, error) {
 	a.Releases++
@@ -232,21 +240,12 @@ func (a Account) absorb(b Account) (Account, error) {
 }
 
 // sameKey refuses sensors under another key than those of the account: costs add up by
-// id, so that a new key would be a new budget for the same sensors. Where either side
-// records no key, they must have an id in common.
+// id, so that a new key would be a new budget for the same sensors.
 func (a Account) sameKey(key string, sensors map[string]Cost) error {
 	if len(a.Sensors) == 0 || len(sensors) == 0 || a.NodeKey == key {
 		return nil
 	}
-	if a.NodeKey != "" && key != "" {
-		return fmt.Errorf("scope %q counts sensors by the node key %q, the release names them by %q", a.Scope, a.NodeKey, key)
-	}
-	for id := range sensors {
-		if _, ok := a.Sensors[id]; ok {
-			return nil
-		}
-	}
-	return fmt.Errorf("scope %q has other sensors, or the same under another node key", a.Scope)
+	return fmt.Errorf("scope %q counts sensors by the node key %q, the release names them by %q", a.Scope, a.NodeKey, key)
 }
 
 func (a *Account) addCost(c Cost) error {
@@ -285,60 +284,26 @@ func (a *Account) addCertificates(failures map[string]float64) {
 	}
 }
 
-// charge returns the entry of a release, if the account has room for it. errSliding:
-// the cap slides, and h, the chain that it needs, is nil.
-func (a Account) charge(c Charge, h *chain) (*Entry, error) {
-	if err := c.validate(); err != nil {
-		return nil, inputError{err}
-	}
-	if err := a.checkOpen(); err != nil {
-		return nil, err
-	}
-	if a.Releases > 0 && a.Guarantee != c.Guarantee {
-		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope,
-			a.Guarantee, c.Guarantee)
-	}
-	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
-		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before", err)}
-	}
-	if _, err := a.add(c); err != nil {
-		return nil, err
-	}
-	recent := a
-	if a.Cap != nil && a.Cap.PerSeconds > 0 {
-		if h == nil {
-			return nil, errSliding
-		}
-		var err error
-		if recent, err = a.Recent(h.entries, h.now); err != nil {
-			return nil, err
-		}
-	}
-	granted, err := recent.hasRoom(c)
-	if err != nil {
-		return nil, err
-	}
-	if !granted {
-		return nil, a.exhausted(c, recent, h)
-	}
-	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
-}
-
-// withinCap reports whether the account is below its cap. A first release whose own
-// budget lies within the cap needs no conversion to ρ, which rounds up.
-func (a Account) withinCap(first bool, b Budget) bool {
-	if first && b.Epsilon <= a.Cap.Epsilon && b.Delta <= a.Cap.Delta {
-		return true
-	}
-	limit, err := a.limit()
-	return err == nil && a.Spent <= limit
-}
-
 // next completes an entry as the next link of the chain.
 func (a Account) next(e Entry) *Entry {
 	e.Scope, e.Seq, e.Prev = a.Scope, a.Entries+1, a.Head
 	e.Hash = e.hash()
 	return &e
+}
+
+// stamp dates an entry by the ledger's clock, rounded up to a whole second, for what was done
+// just before was done with private values, and never before the newest one: where the clock
+// went back, what was spent counts for longer.
+func (a Account) stamp(e Entry, now time.Time) Entry {
+	e.Time = now.UTC().Add(time.Second - 1).Truncate(time.Second)
+	if e.Time.Before(a.Latest) {
+		e.Time = a.Latest
+	}
+	if e.Account != nil && e.Time.Before(e.Account.Latest) {
+		e.Time = e.Account.Latest
+	}
+	e.Hash = e.hash()
+	return e
 }
 
 // hash covers everything but Hash itself.
@@ -358,12 +323,8 @@ func (a Account) equal(b Account) bool {
 	return errA == nil && errB == nil && string(x) == string(y)
 }
 
-// equal reports whether c is the charge that was made. An earlier version stored no
-// key.
+// equal reports whether c is the charge that was made.
 func (c *Charge) equal(d Charge) bool {
-	if c.NodeKey == "" {
-		d.NodeKey = ""
-	}
 	x, errC := json.Marshal(c)
 	y, errD := json.Marshal(d)
 	return errC == nil && errD == nil && string(x) == string(y)

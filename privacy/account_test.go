@@ -98,8 +98,7 @@ func TestChargeMatchesItsBudget(t *testing.T) {
 	}
 }
 
-// TestNodeKeys: an account takes one key; where an earlier version stored none, the
-// one under which it knows a sensor.
+// TestNodeKeys: an account takes one key.
 func TestNodeKeys(t *testing.T) {
 	charge := func(id, key string, sensors ...string) Charge {
 		c := Charge{
@@ -116,12 +115,11 @@ func TestNodeKeys(t *testing.T) {
 		key, sensor string
 		ok          bool
 	}{
-		{"", "x", true},
-		{"", "y", true},
+		{"id", "x", true},
 		{"name", "z", false},
 		{"id", "y", true},
-		{"id", "z", true},
 		{"name", "y", false},
+		{"", "y", false},
 	} {
 		e, err := a.charge(charge(strconv.Itoa(i), step.key, step.sensor), nil)
 		if (err == nil) != step.ok || err != nil && !errors.Is(err, ErrInput) {

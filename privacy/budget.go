@@ -29,6 +29,13 @@ var (
 // waiting helps.
 var ErrOverBudget = fmt.Errorf("%w by one release alone", ErrExhausted)
 
+// inputError is an error that says enough by itself, and is [ErrInput].
+type inputError struct{ error }
+
+func (inputError) Is(target error) bool { return target == ErrInput }
+
+func (e inputError) Unwrap() error { return e.error }
+
 // Budget is the (ε, δ) of differential privacy.
 type Budget struct {
 	Epsilon float64 `json:"epsilon"`

@@ -28,13 +28,10 @@ type (
 
 // ParseCalibration reads analytic, classical or paper; "" is analytic.
 func ParseCalibration(s string) (Calibration, error) {
-	switch s {
-	case "", "analytic":
-		return Analytic{}, nil
-	case "classical":
-		return Classical{}, nil
-	case "paper":
-		return Paper{}, nil
+	for _, c := range []Calibration{Analytic{}, Classical{}, Paper{}} {
+		if s == c.String() || s == "" {
+			return c, nil
+		}
 	}
 	return nil, fmt.Errorf("privacy: calibration is %q, want analytic, classical or paper", s)
 }

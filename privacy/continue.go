@@ -165,14 +165,6 @@ func lineage(ctx context.Context, l Ledger, scope string) (scopes []string, err 
 	return scopes, err
 }
 
-// checkOpen refuses an account that goes on elsewhere.
-func (a Account) checkOpen() error {
-	if a.MovedTo != "" {
-		return fmt.Errorf("%w: scope %q goes on as %q", ErrMoved, a.Scope, a.MovedTo)
-	}
-	return nil
-}
-
 // moveTo ends a scope, unless it ended in the same way before.
 func moveTo(ctx context.Context, l Ledger, name, scope string) error {
 	_, err := update(ctx, l, name, "", func(a Account, _ []Entry) (*Entry, error) {
@@ -237,4 +229,16 @@ func verifyContinued(ctx context.Context, l Ledger, a Account) error {
 		}
 	}
 	return nil
+}
+
+// VerifyLedger replays the chain of a scope and compares it with the account that
+// the store holds, and so those of the scopes that went on in it. It returns [ErrChain]
+// where they disagree, and the errors of [Replay]. Entries that others append meanwhile
+// are read again.
+func VerifyLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
+	a, err := verifyChain(ctx, l, scope)
+	if err != nil {
+		return Account{}, err
+	}
+	return a, verifyContinued(ctx, l, a)
 }

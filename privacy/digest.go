@@ -49,9 +49,7 @@ func lp(parts ...[]byte) []byte {
 // hash is SHA-256 of lp of the parts, without a copy of them.
 func hash(parts ...[]byte) Digest {
 	h := partsHash{h: sha256.New()}
-	for _, p := range parts {
-		h.add(p)
-	}
+	h.add(parts...)
 	return h.sum()
 }
 
@@ -61,15 +59,15 @@ type partsHash struct {
 	waiting []byte
 }
 
-func (h *partsHash) add(part []byte) {
-	h.waiting = binary.BigEndian.AppendUint32(h.waiting, uint32(len(part)))
-	if len(part) >= 1<<12 {
-		h.flush()
-		h.h.Write(part)
-		return
-	}
-	if h.waiting = append(h.waiting, part...); len(h.waiting) >= 1<<12 {
-		h.flush()
+func (h *partsHash) add(parts ...[]byte) {
+	for _, part := range parts {
+		h.waiting = binary.BigEndian.AppendUint32(h.waiting, uint32(len(part)))
+		if len(part) >= 1<<12 {
+			h.flush()
+			h.h.Write(part)
+		} else if h.waiting = append(h.waiting, part...); len(h.waiting) >= 1<<12 {
+			h.flush()
+		}
 	}
 }
 

@@ -23,18 +23,11 @@ func TestDistinct(t *testing.T) {
 		{[]graph.ID{"b", "a", "c", "b"}, 3},
 		{[]graph.ID{"2", "1", "3", "3"}, 3},
 	} {
-		var d distinct
+		var sensors []SensorNoise
 		for _, id := range c.ids {
-			d.sensors = append(d.sensors, SensorNoise{Sensor: Sensor{ID: id}})
+			sensors = append(sensors, SensorNoise{Sensor: Sensor{ID: id}})
 		}
-		found := -1
-		for i := range c.ids {
-			if !d.add(i) {
-				found = i
-				break
-			}
-		}
-		if found != c.twice {
+		if found := repeated(sensors); found != c.twice {
 			t.Errorf("%q: found at %d, want %d", c.ids, found, c.twice)
 		}
 	}

@@ -105,3 +105,105 @@ func ratioText(eps float64) string {
 	}
 	return fmt.Sprintf(" (e^ε is %s)", shortUp(math.Exp(eps)))
 }
+
+// condition says of which readings the guarantee of a measured plan speaks.
+func (p *Plan) condition() string {
+	if !p.Measured() {
+		return ""
+	}
+	u := p.Uncertainty
+	if !u.Any() {
+		return fmt.Sprintf("On which condition: it holds for readings that obey the model, in which heat flows along the relationships "+
+			"of the graph with their stated "+
+			"weights for τ = %s; where the process is another, ε is, too, and can be much larger. ", short(p.Tau))
+	}
+	along, further := "the relationships of the graph", "is further from the model"
+	switch {
+	case u.Alternatives == 1:
+		along, further = "the relationships of the graph, or of the one listed beside it and not of graphs between them,", "is another"
+	case u.Alternatives > 1:
+		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,",
+			u.Alternatives), "is another"
+	}
+	return "On which condition: it is certified for heat that flows along " + along + " with " +
+		strings.Join(p.allowed("any"), ", and with ") + "; where the process " + further + ", ε can be larger. "
+}
+
+// allowed says which τ and weights the guarantee holds for; each is the word before a range of τ.
+func (p *Plan) allowed(each string) []string {
+	u, parts := p.Uncertainty, []string{"τ = " + short(p.Tau)}
+	if u.TauFrom > 0 {
+		parts[0] = fmt.Sprintf("%s τ from %s to %s", each, short(u.TauFrom), short(u.TauTo))
+	}
+	if u.WeightError > 0 {
+		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated",
+			short(math.Round(u.WeightError*1e8)/1e6)))
+	}
+	return parts
+}
+
+// Promise is what ε and δ of a plan are of, for anyone who states them without
+// [Plan.Sentence].
+type Promise struct {
+	Guarantee string `json:"guaranteeOf"` // joint or perSensor
+	// Together is ε of all values at the plan's δ, rounded up, where the promise is of each
+	// sensor alone. It is for information; "": beyond what is computed, or the promise is joint.
+	Together string `json:"epsilonTogether,omitempty"`
+	// Condition is of which process the promise holds; "": of any, since it is computed.
+	Condition string `json:"condition,omitempty"`
+}
+
+// Promise returns what ε and δ of the plan are of, with the numbers of [Plan.Sentence].
+func (p *Plan) Promise() Promise {
+	q := Promise{Guarantee: p.Guarantee.String(), Condition: p.shortCondition()}
+	if p.Guarantee == PerSensor {
+		if eps, err := GDPEpsilon(p.JointMu, p.Delta); err == nil {
+			q.Together = shortUp(eps)
+		}
+	}
+	return q
+}
+
+// PerSensor reports whether the promise is of each sensor alone.
+func (q Promise) PerSensor() bool { return q.Guarantee == PerSensor.String() }
+
+// Of continues "ε = 4" with what it is of, "" where it is all values together.
+func (q Promise) Of() string {
+	switch {
+	case !q.PerSensor():
+		return ""
+	case q.Together == "":
+		return "of any single sensor's value; of several together nothing is promised"
+	}
+	return "of any single sensor's value; together all sensors promise ε = " + q.Together
+}
+
+// Qualified is all that limits the promise, "" where nothing does.
+func (q Promise) Qualified() string {
+	var parts []string
+	for _, s := range []string{q.Of(), q.Condition} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// shortCondition is [Plan.condition] as part of a sentence.
+func (p *Plan) shortCondition() string {
+	if !p.Measured() {
+		return ""
+	}
+	u := p.Uncertainty
+	if !u.Any() {
+		return fmt.Sprintf("as far as the process is the model, with τ = %s and the stated weights", short(p.Tau))
+	}
+	parts := p.allowed("every")
+	switch {
+	case u.Alternatives == 1:
+		parts = append(parts, "the graph or the one listed beside it")
+	case u.Alternatives > 1:
+		parts = append(parts, fmt.Sprintf("the graph or one of the %d listed beside it", u.Alternatives))
+	}
+	return "for " + strings.Join(parts, ", and for ") + ", as far as the process is the model beside that"
+}

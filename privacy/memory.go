@@ -17,7 +17,6 @@ import (
 type MemoryLedger struct {
 	mu     sync.Mutex
 	id     string
-	clock  func() time.Time
 	scopes map[string]*memoryScope
 }
 
@@ -77,20 +76,8 @@ func (m *MemoryLedger) Scopes(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(m.scopes)), nil
 }
 
-// SetClock gives the ledger another clock than the machine's.
-func (m *MemoryLedger) SetClock(now func() time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clock = now
-}
-
 // Now is that of [Ledger].
 func (m *MemoryLedger) Now(ctx context.Context) (time.Time, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.clock != nil {
-		return m.clock(), ctx.Err()
-	}
 	return time.Now(), ctx.Err()
 }
 

@@ -3,10 +3,10 @@
 package privacy
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -21,6 +21,52 @@ const (
 
 // Randomness says where noise comes from.
 type Randomness int
+
+func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
+
+// MarshalText writes joint or perSensor.
+func (g Guarantee) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+// UnmarshalText reads joint or perSensor.
+func (g *Guarantee) UnmarshalText(text []byte) (err error) {
+	*g, err = ParseGuarantee(string(text))
+	return err
+}
+
+// ParseGuarantee reads joint or perSensor; "" is joint.
+func ParseGuarantee(s string) (Guarantee, error) {
+	return parseEnum[Guarantee]("guarantee", s, "joint", "perSensor")
+}
+
+func (r Randomness) String() string { return enumName(int(r), "system", "escrow") }
+
+// MarshalText writes system or escrow.
+func (r Randomness) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads system or escrow.
+func (r *Randomness) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRandomness(string(text))
+	return err
+}
+
+// ParseRandomness reads system or escrow; "" is system.
+func ParseRandomness(s string) (Randomness, error) {
+	return parseEnum[Randomness]("randomness", s, "system", "escrow")
+}
+
+func enumName(i int, names ...string) string {
+	if i < 0 || i >= len(names) {
+		return fmt.Sprintf("unknown(%d)", i)
+	}
+	return names[i]
+}
+
+func parseEnum[T ~int](what, s string, names ...string) (T, error) {
+	if i := slices.Index(names, s); i >= 0 || s == "" {
+		return T(max(0, i)), nil
+	}
+	return 0, fmt.Errorf("privacy: %s is %q, want one of %v", what, s, names)
+}
 
 const (
 	SystemRandomness Randomness = iota // the operating system; nobody can remove the noise
@@ -80,6 +126,21 @@ type Spec struct {
 	Clip Interval
 }
 
+// Uncertainty is how far the process behind measured readings may be from the public
+// model, with the guarantee still holding. The zero value allows nothing.
+type Uncertainty struct {
+	TauFrom     float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
+	TauTo       float64 `json:"tauTo,omitzero"`
+	WeightError float64 `json:"weightError,omitzero"` // each weight may be off by this share
+	// so many listed graphs may be the true one; each has the errors of τ and weights too
+	Alternatives int `json:"alternatives,omitzero"`
+	// AlternativesDigest is that of those graphs.
+	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`
+}
+
+// Any reports whether anything is allowed.
+func (u Uncertainty) Any() bool { return u != Uncertainty{} }
+
 // Sensor names a sensor: its node's number and id.
 type Sensor struct {
 	Node int      `json:"node"`
@@ -132,107 +193,9 @@ type Plan struct {
 	JointMu float64
 }
 
-// NewPlan chooses lattice and noise for each sensor such that
-//
-//	Δ_w·max_s 1/(σ_s√u_s) + √Σ_s (g_s + 2η)²/σ_s² ≤ μ(ε, δ − β)
-//
-// (Joint; an error η₂ enters as 2η₂·max 1/σ_s), or (Δ_s + g_s + 2η)/σ_s ≤ μ(ε, δ − β)
-// for each sensor (PerSensor). ErrImprecise where the numerical error exceeds the
-// sensitivity, ErrNotPrivate where the calibration has no answer, ErrInput for what
-// else no plan can be made from.
-//
-// Proof: docs/proofs/plan.md.
-func NewPlan(spec Spec) (*Plan, error) {
-	p, err := newPlan(spec)
-	if err != nil && !errors.Is(err, ErrNotPrivate) && !errors.Is(err, ErrImprecise) {
-		err = inputError{err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// inputError is an error that says enough by itself, and is [ErrInput].
-type inputError struct{ error }
-
-func (inputError) Is(target error) bool { return target == ErrInput }
-
-func (e inputError) Unwrap() error { return e.error }
-
-func newPlan(spec Spec) (*Plan, error) {
-	p := &Plan{
-		Public: spec.Public, Budget: spec.Budget, Calibration: spec.Calibration,
-		Guarantee: spec.Guarantee, Randomness: spec.Randomness, Sensitivity: spec.Sensitivity,
-		EntryError: spec.EntryError, NormError: spec.NormError, Uncertainty: spec.Uncertainty, Clip: spec.Clip,
-	}
-	if p.Calibration == nil {
-		p.Calibration = Analytic{}
-	}
-	if p.Clip == (Interval{}) {
-		p.Clip = Interval{Lo: 0, Hi: 1}
-	}
-	if err := p.addSensors(spec); err != nil {
-		return nil, err
-	}
-	if err := p.validateInputs(); err != nil {
-		return nil, err
-	}
-	r, err := p.ratio()
-	if err != nil {
-		return nil, err
-	}
-	if p.Guarantee == Joint {
-		err = p.allocate(r)
-	} else {
-		err = p.allocatePerSensor(r)
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.Mu, p.JointMu = p.charge()
-	return p, p.validate()
-}
-
-// addSensors takes over the sensors that report.
-func (p *Plan) addSensors(spec Spec) error {
-	m := len(spec.Sensors)
-	if spec.Weights != nil && len(spec.Weights) != m {
-		return fmt.Errorf("privacy: %d weights for %d sensors", len(spec.Weights), m)
-	}
-	if p.Guarantee == PerSensor && len(spec.PerSensor) != m {
-		return fmt.Errorf("privacy: %d bounds for %d sensors", len(spec.PerSensor), m)
-	}
-	var largest float64
-	for _, b := range spec.PerSensor {
-		largest = max(largest, b)
-	}
-	reporting := m
-	for _, w := range spec.Weights {
-		if w == 0 {
-			reporting--
-		}
-	}
-	p.Sensors = make([]SensorNoise, 0, reporting)
-	for i, s := range spec.Sensors {
-		n := SensorNoise{Sensor: s, Weight: 1}
-		if spec.Weights != nil {
-			n.Weight = spec.Weights[i]
-		}
-		if n.Weight == 0 {
-			continue
-		}
-		if p.Guarantee == PerSensor {
-			// A sensor that no edge reaches hides nothing by the definition; it reports
-			// with the noise of the most sensitive one all the same.
-			if n.Bound = spec.PerSensor[i]; n.Bound == 0 {
-				n.Bound = largest
-			}
-		}
-		p.Sensors = append(p.Sensors, n)
-	}
-	return nil
-}
+// Measured reports whether sensors measure the readings themselves: the plan charges no
+// numerical error.
+func (p *Plan) Measured() bool { return p.EntryError == 0 && p.NormError == 0 }
 
 // ratio returns σ/Δ of the calibration at (ε, δ − β).
 func (p *Plan) ratio() (float64, error) {

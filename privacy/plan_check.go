@@ -133,12 +133,11 @@ func (p *Plan) validateSensors() error {
 	}); err != nil {
 		return err
 	}
-	seen := distinct{sensors: p.Sensors}
+	if i := repeated(p.Sensors); i >= 0 {
+		return fmt.Errorf("privacy: sensor %q is given twice", p.Sensors[i].ID)
+	}
 	for i := range p.Sensors {
 		s := &p.Sensors[i]
-		if !seen.add(i) {
-			return fmt.Errorf("privacy: sensor %q is given twice", s.ID)
-		}
 		if !(s.Weight >= 0x1p-200 && s.Weight <= 0x1p200) {
 			return fmt.Errorf("privacy: sensor %q has weight %v, want 0 or a number from 2^-200 to 2^200", s.ID, s.Weight)
 		}
@@ -149,34 +148,45 @@ func (p *Plan) validateSensors() error {
 	return nil
 }
 
-// distinct finds ids that are given twice. It takes no memory while the ids ascend by length,
-// then bytewise, as those of all nodes of a graph do.
-type distinct struct {
-	sensors []SensorNoise
-	seen    map[graph.ID]bool // nil while the ids ascend
+// validateUncertainty checks what is allowed against the plan.
+func (p *Plan) validateUncertainty() error {
+	u := p.Uncertainty
+	switch {
+	case !u.Any():
+		return nil
+	case !p.Measured():
+		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that " +
+			"sensors measure")
+	case p.Guarantee != Joint && u != Uncertainty{TauFrom: u.TauFrom, TauTo: u.TauTo}:
+		return fmt.Errorf("privacy: an uncertainty of weights or of listed graphs is certified for the joint guarantee, not for %v; a "+
+			"range of tau is for both", p.Guarantee)
+	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
+		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
+	case !(u.WeightError >= 0 && u.WeightError < 1):
+		return fmt.Errorf("privacy: the weight error is %v, want a number from 0 to below 1", u.WeightError)
+	case u.Alternatives < 0 || (u.Alternatives == 0) != (u.AlternativesDigest == Digest{}):
+		return fmt.Errorf("privacy: %d alternative graphs do not go with the digest of them", u.Alternatives)
+	}
+	return nil
 }
 
-// add says whether the id of sensor i is new; the sensors before have been added.
-func (d *distinct) add(i int) bool {
-	id := d.sensors[i].ID
-	if d.seen == nil {
-		if i == 0 {
-			return true
-		}
-		before := d.sensors[i-1].ID
-		if len(before) < len(id) || len(before) == len(id) && before < id {
-			return true
-		}
-		d.seen = make(map[graph.ID]bool, len(d.sensors))
-		for _, s := range d.sensors[:i] {
-			d.seen[s.ID] = true
-		}
+// repeated returns the first sensor whose id another one before it has, −1 where none does. It takes no memory where
+// the ids ascend by length, then bytewise, as those of all nodes of a graph do.
+func repeated(sensors []SensorNoise) int {
+	rises := func(a, b graph.ID) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+	sorted := 1
+	for sorted < len(sensors) && rises(sensors[sorted-1].ID, sensors[sorted].ID) {
+		sorted++
 	}
-	if d.seen[id] {
-		return false
+	if sorted >= len(sensors) {
+		return -1
 	}
-	d.seen[id] = true
-	return true
+	seen := make(map[graph.ID]bool, len(sensors))
+	return slices.IndexFunc(sensors, func(s SensorNoise) bool {
+		twice := seen[s.ID]
+		seen[s.ID] = true
+		return twice
+	})
 }
 
 // checkPrecision refuses a plan whose numerical error swamps the sensitivity.

@@ -3,10 +3,14 @@
 package privacy
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -154,55 +158,103 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 // planDigest is the digest of a plan from the pieces of its text.
 func planDigest(text ...[]byte) Digest { return hashJoined([]byte("graphcloak/v1/plan"), text) }
 
-func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
+// arrayPiece is the number of elements that are marshalled at a time.
+const arrayPiece = 1 << 10
 
-// MarshalText writes joint or perSensor.
-func (g Guarantee) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
-
-// UnmarshalText reads joint or perSensor.
-func (g *Guarantee) UnmarshalText(text []byte) (err error) {
-	*g, err = ParseGuarantee(string(text))
-	return err
-}
-
-// ParseGuarantee reads joint or perSensor; "" is joint.
-func ParseGuarantee(s string) (Guarantee, error) {
-	i, err := parseEnum("guarantee", s, "joint", "perSensor")
-	return Guarantee(i), err
-}
-
-func (r Randomness) String() string { return enumName(int(r), "system", "escrow") }
-
-// MarshalText writes system or escrow.
-func (r Randomness) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads system or escrow.
-func (r *Randomness) UnmarshalText(text []byte) (err error) {
-	*r, err = ParseRandomness(string(text))
-	return err
-}
-
-// ParseRandomness reads system or escrow; "" is system.
-func ParseRandomness(s string) (Randomness, error) {
-	i, err := parseEnum("randomness", s, "system", "escrow")
-	return Randomness(i), err
-}
-
-func enumName(i int, names ...string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("unknown(%d)", i)
-	}
-	return names[i]
-}
-
-func parseEnum(what, s string, names ...string) (int, error) {
-	if s == "" {
-		return 0, nil
-	}
-	for i, n := range names {
-		if s == n {
-			return i, nil
+// marshalArray marshals x as encoding/json does, in pieces on all processors.
+func marshalArray[T any](x []T) ([]byte, error) {
+	texts := make([][]byte, (len(x)+arrayPiece-1)/arrayPiece)
+	errs := make([]error, len(texts))
+	parallel.Rows(len(texts), 1<<14, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			text, err := json.Marshal(x[p*arrayPiece : min((p+1)*arrayPiece, len(x))])
+			if err != nil {
+				errs[p] = err
+				continue
+			}
+			text[0] = ',' // [a,b] becomes ,a,b
+			texts[p] = text[:len(text)-1]
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
 		}
 	}
-	return 0, fmt.Errorf("privacy: %s is %q, want one of %v", what, s, names)
+	all := append(slices.Concat(texts...), ']')
+	if len(x) == 0 {
+		return []byte("[]"), nil
+	}
+	all[0] = '['
+	return all, nil
+}
+
+// member is one of an object's, with the text of its value.
+type member struct {
+	name  string
+	value []byte
+}
+
+// extended returns pieces of the text of an object that has some members already and gets these, its end last.
+func extended(object []byte, members ...member) [][]byte {
+	pieces := [][]byte{object[:len(object)-1]}
+	for _, m := range members {
+		pieces = append(pieces, []byte(`,"`+m.name+`":`), m.value)
+	}
+	return append(pieces, []byte("}"))
+}
+
+// Digest returns SHA-256 of the plan's JSON. A run asks for it again and again, and the text of
+// many sensors takes time: the last digest is kept beside a key of all that the text is made of.
+func (p *Plan) Digest() (Digest, error) {
+	head, err := p.marshalHead()
+	if err != nil {
+		return Digest{}, err
+	}
+	key := p.contentKey(head)
+	if last := lastDigest.Load(); last != nil && last.key == key {
+		return last.digest, nil
+	}
+	sensors, err := p.marshalSensors()
+	if err != nil {
+		return Digest{}, err
+	}
+	d := planDigest(extended(head, member{"sensors", sensors})...)
+	lastDigest.Store(&knownDigest{key, d})
+	return d, nil
+}
+
+// knownDigest is the digest of the plan with a key. A plan that was changed has another.
+type knownDigest struct{ key, digest Digest }
+
+var lastDigest atomic.Pointer[knownDigest]
+
+// contentKey is a collision-free hash of the text of a plan without sensors, and of the fields
+// of the sensors: of their digests by pieces, as it is computed in this process alone.
+func (p *Plan) contentKey(head []byte) Digest {
+	pieces := make([]Digest, (len(p.Sensors)+arrayPiece-1)/arrayPiece)
+	parallel.RowsWith(len(pieces), 1<<14, func() *[]byte { return new([]byte) }, func(memory *[]byte, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			text := (*memory)[:0]
+			for _, s := range p.Sensors[k*arrayPiece : min((k+1)*arrayPiece, len(p.Sensors))] {
+				text = s.appendTo(text)
+			}
+			pieces[k], *memory = sha256.Sum256(text), text
+		}
+	})
+	parts := [][]byte{[]byte("graphcloak/plan content"), head}
+	for k := range pieces {
+		parts = append(parts, pieces[k][:])
+	}
+	return hash(parts...)
+}
+
+// appendTo appends all fields, the only one of variable length behind its length.
+func (s SensorNoise) appendTo(text []byte) []byte {
+	for _, v := range [...]uint64{
+		uint64(s.Node), uint64(s.Exponent), uint64(s.Steps), math.Float64bits(s.Weight), math.Float64bits(s.Bound), uint64(len(s.ID)),
+	} {
+		text = binary.LittleEndian.AppendUint64(text, v)
+	}
+	return append(text, s.ID...)
 }

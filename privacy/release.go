@@ -132,6 +132,23 @@ func (p *Plan) CheckReadings(readings []float64) error {
 	return nil
 }
 
+// ReadingsError says how many nodes hold values under a private property that no
+// sensor can have. It never says which nodes or what values: either may be the
+// secret, and errors are logged, sent and kept.
+type ReadingsError struct {
+	Property string
+	Wrong    string // such as "is missing"; no value stands in it
+	Count    int
+}
+
+func (e *ReadingsError) Error() string {
+	nodes := "nodes"
+	if e.Count == 1 {
+		nodes = "node"
+	}
+	return fmt.Sprintf("%q %s on %d %s", e.Property, e.Wrong, e.Count, nodes)
+}
+
 // Plan returns the plan that the release was made under.
 func (r *Release) Plan() *Plan { return r.plan }
 
@@ -194,9 +211,7 @@ func (r *Release) Digest() (Digest, error) {
 // digest is [Release.Digest] for the digest of the plan.
 func (r *Release) digest(plan Digest) Digest {
 	h := partsHash{h: sha256.New()}
-	for _, part := range [][]byte{[]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment)} {
-		h.add(part)
-	}
+	h.add([]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment))
 	h.addInt(int64(r.epoch))
 	for _, x := range r.x {
 		h.addInt(x)

@@ -100,10 +100,8 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range marks {
-		if err := m.Check(scope, entries); err != nil {
-			return nil, err
-		}
+	if err := checkMarks(marks, scope, entries); err != nil {
+		return nil, err
 	}
 	if len(entries) == 0 {
 		if err := w.checkOthers(ctx, id.Names()); err != nil {
@@ -135,10 +133,17 @@ func (w *watched) checkOthers(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range marks {
-			if err := m.Check(scope, entries); err != nil {
-				return err
-			}
+		if err := checkMarks(marks, scope, entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMarks(marks []Mark, scope string, entries []Entry) error {
+	for _, m := range marks {
+		if err := m.Check(scope, entries); err != nil {
+			return err
 		}
 	}
 	return nil

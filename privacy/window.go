@@ -11,41 +11,6 @@ import (
 	"time"
 )
 
-// Cap limits what the releases of a scope may spend together: all of them, or those
-// of any time that is PerSeconds long. Such a sliding cap is a policy. What all
-// releases together cost, however old, is another number, and stays what it is.
-type Cap struct {
-	Budget
-	PerSeconds int64 `json:"perSeconds,omitempty"` // 0: all releases count, however old
-}
-
-// MaxWindow bounds the window of a sliding cap, in seconds: some hundred years.
-const MaxWindow = 100 * 366 * 86400
-
-// Window returns how long a release counts against the cap, 0 for ever.
-func (c Cap) Window() time.Duration { return time.Duration(c.PerSeconds) * time.Second }
-
-// Validate refuses what Budget.Validate does, and a window that is negative or longer
-// than [MaxWindow].
-func (c Cap) Validate() error {
-	if c.PerSeconds < 0 || c.PerSeconds > MaxWindow {
-		return fmt.Errorf("privacy: the window of a cap is %d s, want from 0 to %d", c.PerSeconds, int64(MaxWindow))
-	}
-	return c.Budget.Validate()
-}
-
-func (c Cap) String() string {
-	text := fmt.Sprintf("ε = %v, δ = %v", c.Epsilon, c.Delta)
-	switch days := c.PerSeconds / 86400; {
-	case c.PerSeconds == 0:
-	case c.PerSeconds%86400 == 0:
-		text += fmt.Sprintf(" in any %d days", days)
-	default:
-		text += fmt.Sprintf(" in any %v", c.Window())
-	}
-	return text
-}
-
 // WaitError says that a sliding cap refuses a charge, and from which second on it
 // grants it if nothing else is spent. It matches [ErrExhausted].
 type WaitError struct {
@@ -208,21 +173,6 @@ func (a Account) overBudget(c Charge) error {
 		ErrOverBudget, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
 }
 
-// stamp dates an entry by the ledger's clock, rounded up to a whole second, for what was done
-// just before was done with private values, and never before the newest one: where the clock
-// went back, what was spent counts for longer.
-func (a Account) stamp(e Entry, now time.Time) Entry {
-	e.Time = now.UTC().Add(time.Second - 1).Truncate(time.Second)
-	if e.Time.Before(a.Latest) {
-		e.Time = a.Latest
-	}
-	if e.Account != nil && e.Time.Before(e.Account.Latest) {
-		e.Time = e.Account.Latest
-	}
-	e.Hash = e.hash()
-	return e
-}
-
 // Only returns the account with nothing but the chosen releases of its chain: their costs
 // and certificates. [ErrExhausted] where they add up to more than a sum can hold.
 func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Account, error) {
@@ -238,4 +188,53 @@ func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Acco
 		}
 	}
 	return some, nil
+}
+
+// charge returns the entry of a release, if the account has room for it. errSliding:
+// the cap slides, and h, the chain that it needs, is nil.
+func (a Account) charge(c Charge, h *chain) (*Entry, error) {
+	if err := c.validate(); err != nil {
+		return nil, inputError{err}
+	}
+	if err := a.checkOpen(); err != nil {
+		return nil, err
+	}
+	if a.Releases > 0 && a.Guarantee != c.Guarantee {
+		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope,
+			a.Guarantee, c.Guarantee)
+	}
+	if err := a.sameKey(c.NodeKey, c.Sensors); err != nil {
+		return nil, inputError{fmt.Errorf("privacy: %w; take the key of before", err)}
+	}
+	if _, err := a.add(c); err != nil {
+		return nil, err
+	}
+	recent := a
+	if a.Cap != nil && a.Cap.PerSeconds > 0 {
+		if h == nil {
+			return nil, errSliding
+		}
+		var err error
+		if recent, err = a.Recent(h.entries, h.now); err != nil {
+			return nil, err
+		}
+	}
+	granted, err := recent.hasRoom(c)
+	if err != nil {
+		return nil, err
+	}
+	if !granted {
+		return nil, a.exhausted(c, recent, h)
+	}
+	return a.next(Entry{Kind: KindSpent, ReleaseID: c.ReleaseID, Charge: &c}), nil
+}
+
+// withinCap reports whether the account is below its cap. A first release whose own
+// budget lies within the cap needs no conversion to ρ, which rounds up.
+func (a Account) withinCap(first bool, b Budget) bool {
+	if first && b.Epsilon <= a.Cap.Epsilon && b.Delta <= a.Cap.Delta {
+		return true
+	}
+	limit, err := a.limit()
+	return err == nil && a.Spent <= limit
 }

@@ -34,10 +34,10 @@ type clocked struct {
 }
 
 func newClocked(t *testing.T) *clocked {
-	l := &clocked{t: t, now: epoch}
-	l.SetClock(func() time.Time { return l.now })
-	return l
+	return &clocked{t: t, now: epoch}
 }
+
+func (l *clocked) Now(context.Context) (time.Time, error) { return l.now, nil }
 
 // limit caps a scope at so many units in any time as long as per.
 func (l *clocked) limit(scope string, units privacy.Cost, per time.Duration) {

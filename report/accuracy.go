@@ -2,7 +2,13 @@
 
 package report
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // Accuracy is how often the posterior names the right community, by simulation of
 // a single source of amplitude 1 at a node that the prior draws.
@@ -32,8 +38,6 @@ type CurvePoint struct {
 	Accuracy Accuracy `json:"accuracy"`
 }
 
-const mostTrials = 1 << 40
-
 // LeastTrials is the least number of trials from which anything is concluded.
 const LeastTrials = 20
 
@@ -51,22 +55,137 @@ func Half(chance float64) float64 { return (1 + chance) / 2 }
 
 // Possible reports whether so many trials can give these numbers.
 func (a *Accuracy) Possible() bool {
-	if a.Trials < 1 || a.Trials > mostTrials || !(a.Probability >= 0 && a.Probability <= 1) {
-		return false
-	}
-	right := math.Round(a.Probability * float64(a.Trials))
-	lower, upper := ScoreInterval(int(right), a.Trials)
 	served := 0
 	for k, c := range a.Communities {
 		if served += c.Trials; c.CommunityID != k || !c.possible() {
 			return false
 		}
 	}
-	return (a.Communities == nil || served == a.Trials) &&
-		close9(a.Probability, right/float64(a.Trials)) && close9(a.Lower, lower) && close9(a.Upper, upper) &&
+	return (a.Communities == nil || served == a.Trials) && share(a.Probability, a.Lower, a.Upper, a.Trials) &&
 		a.Chance > 0 && a.Chance <= 1 && a.MeanEMD >= 0 &&
 		a.Elsewhere >= 0 && a.Elsewhere <= 1 && a.KnownMassSetSize >= 0 && a.CredibleSetSize >= 0 &&
 		(a.Limit == nil || a.Limit.possible())
+}
+
+// LimitSentence says how far the limit, which is known, lies above a plan at (ε, δ).
+func (a *Accuracy) LimitSentence(epsilon, delta float64) string {
+	text := "Chance is " + Percent(a.Chance)
+	if !a.Few() {
+		text = fmt.Sprintf("%s right, chance %s", Percent(a.Probability), Percent(a.Chance))
+	}
+	return text + "; " + a.LimitClause(fmt.Sprintf("(%v, %v)", epsilon, delta)) + "."
+}
+
+// LimitClause says what no mechanism exceeds: none with the μ-Gaussian privacy of the noise, and none
+// that keeps the guarantee, such as "(1, 1e-05)", which allows more. A bound above 99 % is left out.
+// The limit is known; a simulation that came out above it gets a word.
+func (a *Accuracy) LimitClause(guarantee string) string {
+	l := a.Limit
+	text := "no mechanism with the guarantee of this noise is right more than " + percentUp(l.Gaussian) + " of the time"
+	if l.AnyMechanism != nil && *l.AnyMechanism <= .99 {
+		text += ", and none that is " + guarantee + "-private more than " + percentUp(*l.AnyMechanism)
+	}
+	if !a.Few() && a.Probability > l.Gaussian {
+		text += fmt.Sprintf("; that the simulation shows %s, which is more, is the noise of %d runs", Percent(a.Probability), a.Trials)
+	}
+	return text
+}
+
+// Nodes adds up the sizes of the communities.
+func (a *Accuracy) Nodes() int {
+	sum := 0
+	for _, c := range a.Communities {
+		sum += c.Size
+	}
+	return sum
+}
+
+// WorstSentence names the community that is found less often than the average beyond what chance
+// does, most surely: whose interval ends lowest, of equal ones the first. The intervals hold
+// together with 95 %, by Bonferroni's correction: the worst of many with two trials each says
+// nothing. It is "" where there is none.
+func (a *Accuracy) WorstSentence() string {
+	many := len(a.Communities)
+	if many < 2 {
+		return ""
+	}
+	worst, lower, upper := -1, 0.0, a.Probability
+	z := distuv.UnitNormal.Quantile(1 - .025/float64(many))
+	for k, c := range a.Communities {
+		if c.Trials == 0 {
+			continue
+		}
+		low, high := scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z)
+		if high < upper {
+			worst, lower, upper = k, low, high
+		}
+	}
+	if worst < 0 {
+		return ""
+	}
+	w := a.Communities[worst]
+	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the "+
+		"time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
+		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, many)
+}
+
+// Limit bounds from above how often the community of a single source of mass 1 can be
+// named at all, whatever the mechanism and whatever is made of its answer.
+type Limit struct {
+	// Gaussian holds for every mechanism with the μ-Gaussian privacy of the plan's noise,
+	// AnyMechanism for every one that is (ε, δ)-private; nil where ε and δ are those of
+	// each sensor alone.
+	Gaussian     float64  `json:"gaussian"`
+	AnyMechanism *float64 `json:"anyMechanism,omitempty"`
+}
+
+// possible reports whether these are probabilities.
+func (l *Limit) possible() bool {
+	return l.Gaussian > 0 && l.Gaussian <= 1 && (l.AnyMechanism == nil || *l.AnyMechanism >= l.Gaussian && *l.AnyMechanism <= 1)
+}
+
+// percentUp is a bound in per cent, rounded up to a tenth.
+func percentUp(x float64) string {
+	return strconv.FormatFloat(min(1000, math.Ceil(1000*x))/10, 'f', -1, 64) + " %"
+}
+
+const mostTrials = 1 << 40
+
+// CommunityAccuracy is how often sources of one community were named rightly.
+type CommunityAccuracy struct {
+	CommunityID int     `json:"communityId"`
+	Name        string  `json:"name,omitempty"`
+	Size        int     `json:"size"`   // nodes
+	Trials      int     `json:"trials"` // with a source in it
+	Probability float64 `json:"probability"`
+	Lower       float64 `json:"lower"` // 95 % interval, by the normal score; 0 to 1 without a trial
+	Upper       float64 `json:"upper"`
+}
+
+// Label is what to call it.
+func (c CommunityAccuracy) Label() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return strconv.Itoa(c.CommunityID)
+}
+
+// possible reports whether so many trials can give these numbers.
+func (c *CommunityAccuracy) possible() bool {
+	if c.Trials == 0 {
+		return c.Size >= 1 && c.Probability == 0 && c.Lower == 0 && c.Upper == 1
+	}
+	return c.Size >= 1 && share(c.Probability, c.Lower, c.Upper, c.Trials)
+}
+
+// share reports whether so many trials can give this share with this interval.
+func share(p, lower, upper float64, trials int) bool {
+	if trials < 1 || trials > mostTrials || !(p >= 0 && p <= 1) {
+		return false
+	}
+	right := math.Round(p * float64(trials))
+	low, high := ScoreInterval(int(right), trials)
+	return close9(p, right/float64(trials)) && close9(lower, low) && close9(upper, high)
 }
 
 // ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
@@ -81,3 +200,5 @@ func scoreInterval(k, n int, z float64) (lower, upper float64) {
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
 	return max(0, middle-half), min(1, middle+half)
 }
+
+func close9(x, y float64) bool { return math.Abs(x-y) <= 1e-9 }

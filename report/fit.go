@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // Presence says whether there is a source at all: a test against measurements that are
@@ -50,56 +49,9 @@ const (
 	UniformBackground = "a uniform background"
 )
 
-// NoSource stands in a history in place of the community of a run that found no source.
-const NoSource = "no sign of a source"
-
-// Detected reports whether there is a source, where that was tested.
-func (r *Report) Detected() bool { return r.Presence == nil || r.Presence.Detected }
-
-// sourceProbability is the probability that there is a source, 1 where that was not asked.
-func (r *Report) sourceProbability() float64 {
-	if r.Presence == nil || r.Presence.Probability == 0 {
-		return 1
-	}
-	return r.Presence.Probability
-}
-
-// noAnswer says why the measurements name no community and give no probability: there may be no source, or they do
-// not fit. It is "" where they may.
-func (r *Report) noAnswer() string {
-	var said []string
-	if p := r.Presence; !r.Detected() {
-		said = append(said, fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, "+
-			"and a false alarm is allowed in %s.",
-			rate(p.PValue), rate(p.FalseAlarm)))
-	}
-	if f := r.Fit; r.TooManyFaulty() {
-		said = append(said, fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound.",
-			r.FaultySensors(), Count(r.SensorCount, "sensor")))
-	} else if f != nil && f.PValue < NoFit {
-		said = append(said, fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead()))
-	}
-	if said == nil {
-		return ""
-	}
-	return strings.Join(said, " ") + " So no place is named."
-}
-
-// certainty says how likely it is that there is no source, which every probability allows for; "": hardly.
-func (r *Report) certainty() string {
-	if p := r.sourceProbability(); p < certain {
-		return fmt.Sprintf(" It allows for a chance of %s that there is no source.", Percent(1-p))
-	}
-	return ""
-}
-
-// poorFit says that the measurements hardly fit, "" where they do.
-func (r *Report) poorFit() string {
-	if f := r.Fit; f != nil && f.PValue < PoorFit {
-		return fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())
-	}
-	return ""
-}
+// MinBayesFactor is the ratio of posterior to prior odds from which a community is
+// named. It is a convention: a factor of 3 turns even odds into 75 %.
+const MinBayesFactor = 3
 
 // instead names the explanation with the most evidence, where that is above a threefold.
 func (f *Fit) instead() string {

@@ -47,9 +47,10 @@ func TestLimitSentence(t *testing.T) {
 // The narrower class is never said to be all that keep the guarantee.
 func TestLimitClause(t *testing.T) {
 	seventy := .6997
-	l := report.Limit{Gaussian: .4436, AnyMechanism: &seventy}
-	if got, want := l.Clause("(ε, δ)"), "no mechanism with the guarantee of this noise is right more than 44.4 % of the time, and none "+
-		"that is (ε, δ)-private more than 70 %"; got != want {
+	a := report.Accuracy{Limit: &report.Limit{Gaussian: .4436, AnyMechanism: &seventy}}
+	const want = "no mechanism with the guarantee of this noise is right more than 44.4 % of the time, and none " +
+		"that is (ε, δ)-private more than 70 %"
+	if got := a.LimitClause("(ε, δ)"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

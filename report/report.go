@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -26,7 +25,7 @@ type Report struct {
 
 	Answer    string `json:"answer"`    // the sentence
 	Guarantee string `json:"guarantee"` // who is protected, at which ε and δ
-	// Promise is what ε and δ are of; nil: nothing is known of the release, or the report does not say.
+	// Promise is what ε and δ are of; nil: nothing is known of the release.
 	Promise      *privacy.Promise `json:"promise,omitempty"`
 	NotProtected []string         `json:"notProtected"` // what is public all the same
 	Notes        []string         `json:"notes,omitempty"`
@@ -226,14 +225,20 @@ type Millis struct {
 
 // Nodes are the values of every node, in node order.
 type Nodes struct {
-	Graph       *graph.Graph
-	Source      []float64 // f̂
-	Probability []float64
-	Community   []int
-	Sensors     []int     // nodes with a private measurement, ascending
+	Graph *graph.Graph
+	NodeValues
 	PrivateHeat []float64 // one per sensor
-	Sigma       []float64 // of its noise
 	Captions    []string  // what a reader calls each; nil: nothing but its id
+}
+
+// NodeValues are what a map shows of every node, in node order. A report in the history keeps them: the properties of the nodes
+// are replaced by the next run.
+type NodeValues struct {
+	Source      []float64 `json:"source"` // f̂
+	Probability []float64 `json:"sourceProbability"`
+	Community   []int     `json:"communityId"`
+	Sensors     []int     `json:"sensors"` // nodes with a private measurement, ascending
+	Sigma       []float64 `json:"sigma"`   // of its noise, one per sensor
 }
 
 // SetPayment names the entry of the ledger that paid for the release.
@@ -245,90 +250,21 @@ func (r *Report) SetNodes(n Nodes) { r.nodes = n }
 // Nodes returns what [Report.SetNodes] attached.
 func (r *Report) Nodes() Nodes { return r.nodes }
 
-// MinBayesFactor is the ratio of posterior to prior odds from which a community is
-// named. It is a convention: a factor of 3 turns even odds into 75 %.
-const MinBayesFactor = 3
+// EachSensor reports whether the guarantee is known to be of the value of any single sensor, and
+// not of all values together.
+func (r *Report) EachSensor() bool { return r.Promise != nil && r.Promise.PerSensor() }
 
-// SetAnswer writes the sentence from the ranking and the posterior.
-func (r *Report) SetAnswer() {
-	if r.Answer = r.noAnswer(); r.Answer == "" {
-		r.Answer = r.plainAnswer() + r.poorFit()
-	}
-}
+// Conditional reports whether the guarantee holds on a condition on the process that sensors
+// measure.
+func (r *Report) Conditional() bool { return r.Promise != nil && r.Promise.Condition != "" }
 
-// plainAnswer is the sentence where there is a source and the model holds.
-func (r *Report) plainAnswer() string {
-	switch {
-	case len(r.Communities) == 0:
-		return "There are no communities to rank."
-	case r.Sources != nil && r.Sources.Count > 1:
-		return r.multiSourceAnswer()
+// Qualification says in short what a guarantee does not promise that ε and δ alone seem to; "":
+// they say all.
+func (r *Report) Qualification() string {
+	if r.Promise == nil {
+		return ""
 	}
-	top := r.Communities[0]
-	set := fmt.Sprintf("The source itself stays hidden among %s (95 %% credible set).", Count(r.Posterior.CredibleSetSize, "node"))
-	if r.Posterior.CredibleSetSize == 1 {
-		set = fmt.Sprintf("The source itself is NOT hidden: node %s holds %s of the probability.", r.Posterior.NodeID,
-			Percent(r.Posterior.Probability/r.sourceProbability()))
-	} else if k := r.Posterior.KnownMassSetSize; k > 0 && k < r.Posterior.CredibleSetSize {
-		set += fmt.Sprintf(" To a reader who knows that the mass is 1, which is not protected, it is %s.", Count(k, "node"))
-	}
-	switch {
-	case len(r.Communities) == 1:
-		return "The graph has a single community, so there is nothing to tell apart. " + set
-	case r.standsOut(top) && top.Probability < 0.5:
-		return fmt.Sprintf("Community %s (%s) is the likeliest, with probability %s, which was %s before the measurements; more likely "+
-			"than not, the source is not there.%s %s",
-			top.Name, Count(top.Size, "node"), Percent(top.Probability), Percent(top.Prior), r.certainty(), set)
-	case r.standsOut(top):
-		return fmt.Sprintf("The source is most likely in community %s (%s), with probability %s.%s %s",
-			top.Name, Count(top.Size, "node"), Percent(top.Probability), r.certainty(), set)
-	default:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, has probability %s, which was %s before the measurements.%s %s",
-			top.Name, Percent(top.Probability), Percent(top.Prior), r.certainty(), set)
-	}
-}
-
-// StandsOut reports whether the first community is likelier than by chance: its
-// posterior odds are at least 3 times its prior odds, a Bayes factor of 3, and that the
-// measurements say something of where it started.
-func (r *Report) StandsOut() bool {
-	return r.Answers() && len(r.Communities) > 1 && r.standsOut(r.Communities[0])
-}
-
-// standsOut is StandsOut for any community, supposing that there is a source. A probability is capped below 1 by rounding.
-func (r *Report) standsOut(c Community) bool {
-	const rounding = 1e-12
-	p := min(c.Probability/r.sourceProbability(), 1-rounding)
-	return p*(1-c.Prior) >= MinBayesFactor*c.Prior*(1-p)
-}
-
-// multiSourceAnswer is the sentence for two sources.
-func (r *Report) multiSourceAnswer() string {
-	k := r.Sources.Count
-	var named []string
-	for _, c := range r.Communities {
-		if c.Probability >= .5 && r.standsOut(c) {
-			named = append(named, fmt.Sprintf("%s (%s, probability %s)", c.Name, Count(c.Size, "node"), Percent(c.Probability)))
-		}
-	}
-	set := fmt.Sprintf("The sources themselves stay hidden among %s (95 %% of those expected).", Count(r.Posterior.CredibleSetSize, "node"))
-	if r.Posterior.CredibleSetSize <= k {
-		set = fmt.Sprintf("The sources themselves are NOT hidden: %s hold at least 95 %% of those expected.",
-			Count(r.Posterior.CredibleSetSize, "node"))
-	}
-	switch top := r.Communities[0]; {
-	case len(r.Communities) == 1:
-		return "The graph has a single community, so there is nothing to tell apart. " + set
-	case len(named) == 0:
-		return fmt.Sprintf("No community stands out: the likeliest, %s, holds one of %d sources with probability %s, which was %s "+
-			"before the measurements. %s",
-			top.Name, k, Percent(top.Probability), Percent(top.Prior), set)
-	case len(named) == 1:
-		return fmt.Sprintf("Of %d sources, at least one is most likely in community %s. %s", k, named[0], set)
-	default:
-		return fmt.Sprintf("Of %d sources, at least one is most likely in each of these communities: %s. %s", k,
-			strings.Join(named, ", "), set)
-	}
+	return r.Promise.Qualified()
 }
 
 // Distribution describes sizes, in the form that GDS reports.

@@ -55,7 +55,13 @@ func (r *Report) Stats() (columns []string, row []any) {
 	if r.Posterior.LogOddsError > 0 {
 		add("logOddsError", r.Posterior.LogOddsError)
 	}
-	r.BPDN.addStats(add)
+	add("didConverge", r.BPDN.Status != "stalled")
+	add("bpdnStatus", r.BPDN.Status)
+	add("bpdnGap", deref(r.BPDN.Gap))
+	add("bpdnResidual", r.BPDN.Residual)
+	add("bpdnRadius", r.BPDN.Radius)
+	add("bpdnRadiusRule", r.BPDN.RadiusRule)
+	add("bpdnSupport", len(r.BPDN.Support))
 	add("readMillis", r.ReadMillis)
 	add("projectMillis", r.ProjectMillis)
 	add("preProcessingMillis", r.PreProcessingMillis)
@@ -66,17 +72,6 @@ func (r *Report) Stats() (columns []string, row []any) {
 	add("writeMillis", r.WriteMillis)
 	add("nodePropertiesWritten", r.NodePropertiesWritten)
 	return columns, row
-}
-
-// addStats adds the columns of the programme.
-func (b *BPDN) addStats(add func(name string, value any)) {
-	add("didConverge", b.Status != "stalled")
-	add("bpdnStatus", b.Status)
-	add("bpdnGap", deref(b.Gap))
-	add("bpdnResidual", b.Residual)
-	add("bpdnRadius", b.Radius)
-	add("bpdnRadiusRule", b.RadiusRule)
-	add("bpdnSupport", len(b.Support))
 }
 
 // positive is nil where there is no value.

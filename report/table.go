@@ -112,15 +112,12 @@ func WrittenNames(prefix string) (names []string) {
 	return names
 }
 
-// SignalKey is the property of a run's record that names the private property which
-// the run released.
-const SignalKey = "signalProperty"
-
-// VerdictKey is the property of a run's record that holds its [Report.Verdict].
-const VerdictKey = "verdict"
-
-// FaultySensorsKey is the property of a run's record that holds its [Report.FaultySensors], where it is not 0.
-const FaultySensorsKey = "faultySensorCount"
+// Properties of a run's record that a history reads.
+const (
+	SignalKey        = "signalProperty"    // the private property that the run released
+	VerdictKey       = "verdict"           // its [Report.Verdict]
+	FaultySensorsKey = "faultySensorCount" // its [Report.FaultySensors], where it is not 0
+)
 
 // SigmaOf names the property that holds the σ of each private value beside a
 // property of private values.

@@ -12,16 +12,6 @@ import (
 // ErrValues says that what a report keeps of its nodes is not of the graph, or no result of a run.
 var ErrValues = errors.New("report: the values that were kept are not of this graph")
 
-// NodeValues are what a map shows of every node, in node order. A report in the history keeps them: the properties of the nodes
-// are replaced by the next run.
-type NodeValues struct {
-	Source      []float64 `json:"source"` // f̂
-	Probability []float64 `json:"sourceProbability"`
-	Community   []int     `json:"communityId"`
-	Sensors     []int     `json:"sensors"` // nodes with a private measurement, ascending
-	Sigma       []float64 `json:"sigma"`   // of its noise, one per sensor
-}
-
 // maxKept is the number of nodes up to which the values are kept: 210 kB a run with a sensor on each node. Maps of larger graphs
 // draw communities.
 const maxKept = 4000
@@ -33,9 +23,7 @@ func (r *Report) Keep() *Report {
 		return r
 	}
 	kept := *r
-	kept.NodeValues = &NodeValues{
-		Source: n.Source, Probability: n.Probability, Community: n.Community, Sensors: n.Sensors, Sigma: n.Sigma,
-	}
+	kept.NodeValues = &n.NodeValues
 	return &kept
 }
 
@@ -61,8 +49,6 @@ func (r *Report) Restore(g *graph.Graph) error {
 		}
 		last = s
 	}
-	r.SetNodes(Nodes{
-		Graph: g, Source: v.Source, Probability: v.Probability, Community: v.Community, Sensors: v.Sensors, Sigma: v.Sigma,
-	})
+	r.SetNodes(Nodes{Graph: g, NodeValues: *v})
 	return nil
 }

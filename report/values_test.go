@@ -26,8 +26,10 @@ func ring(t *testing.T, n int) *graph.Graph {
 func TestKeptValues(t *testing.T) {
 	g := ring(t, 5)
 	nodes := report.Nodes{
-		Graph: g, Source: []float64{0, 0.1, 0, 0, 1e-17}, Probability: []float64{0.2, 0.3, 0.1, 0.2, 0.2}, Community: []int{0, 0, 1, 1, 1},
-		Sensors: []int{1, 4}, PrivateHeat: []float64{7, 8}, Sigma: []float64{0.5, 0.25},
+		Graph: g, PrivateHeat: []float64{7, 8}, NodeValues: report.NodeValues{
+			Source: []float64{0, 0.1, 0, 0, 1e-17}, Probability: []float64{0.2, 0.3, 0.1, 0.2, 0.2}, Community: []int{0, 0, 1, 1, 1},
+			Sensors: []int{1, 4}, Sigma: []float64{0.5, 0.25},
+		},
 	}
 	var rep report.Report
 	rep.SetNodes(nodes)
@@ -78,9 +80,8 @@ func TestKeptValues(t *testing.T) {
 	if err := new(report.Report).Restore(g); !errors.Is(err, report.ErrValues) {
 		t.Errorf("a report that keeps none: %v", err)
 	}
-	large := report.Nodes{
-		Graph: ring(t, 4001), Source: make([]float64, 4001), Probability: make([]float64, 4001), Community: make([]int, 4001),
-	}
+	large := report.Nodes{Graph: ring(t, 4001)}
+	large.Source, large.Probability, large.Community = make([]float64, 4001), make([]float64, 4001), make([]int, 4001)
 	rep.SetNodes(large)
 	if rep.Keep().NodeValues != nil {
 		t.Error("the values of 4,001 nodes are kept")

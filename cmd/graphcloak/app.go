@@ -19,7 +19,6 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/metrics"
-	"github.com/graphcloak/graphcloak/internal/ping"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -193,7 +192,6 @@ func sharedWarning(path, shared string) string {
 type scheduled struct {
 	mu      sync.Mutex // the command may still be at it when its time is up
 	file    string
-	monitor *ping.Monitor
 	run     metrics.Run
 	account *metrics.Account
 	skipped bool // nothing was to be done
@@ -226,8 +224,8 @@ func (a *app) hasNotPaid() {
 	a.paying = false
 }
 
-// grace is how long a command may take to end in order after Ctrl-C, SIGTERM or
-// --timeout. A dense eigendecomposition cannot be interrupted; whatever outlasts
+// grace is how long a command may take to end in order after Ctrl-C or SIGTERM.
+// A dense eigendecomposition cannot be interrupted; whatever outlasts
 // the grace ends with the process, which stores and ledger survive like a crash.
 const grace = 700 * time.Millisecond
 

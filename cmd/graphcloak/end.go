@@ -36,8 +36,8 @@ func (a *app) finish(ctx context.Context, err error) int {
 }
 
 // withRun adds how to go on where a run was begun and not ended, and where another
-// run is in the way. A signal keeps its exit code. why is the error before a signal or
-// --timeout took its place.
+// run is in the way. A signal keeps its exit code. why is the error before a signal
+// took its place.
 func (a *app) withRun(err, why error) error {
 	begun, ours := errors.AsType[*graphcloak.UnfinishedError](why)
 	if e, ok := errors.AsType[*connector.UnfinishedError](why); ok && !ours {

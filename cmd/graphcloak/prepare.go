@@ -103,7 +103,7 @@ func (a *app) addFiles(l *config.Layers) (remarks []string, err error) {
 func checkNamed(path, by string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return fail(exitNotFound, "there is no configuration file %s%s", path, by).
-			hint("name one that is there; `graphcloak init -o FILE` makes one").about("file", path)
+			hint("name one that is there; `graphcloak init FILE` makes one").about("file", path)
 	}
 	return nil
 }

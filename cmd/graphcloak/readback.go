@@ -62,7 +62,8 @@ func written(ctx context.Context, s graphStore, g *graph.Graph, prefix string) (
 		}
 		columns[name] = values
 	}
-	nodes := report.Nodes{Graph: g, Source: columns["Source"], Probability: columns["SourceProbability"]}
+	nodes := report.Nodes{Graph: g}
+	nodes.Source, nodes.Probability = columns["Source"], columns["SourceProbability"]
 	for i, y := range columns["PrivateHeat"] {
 		if sigma := columns["PrivateHeatSigma"][i]; !math.IsNaN(y) && sigma > 0 {
 			nodes.Sensors, nodes.PrivateHeat, nodes.Sigma = append(nodes.Sensors, i), append(nodes.PrivateHeat, y),
@@ -93,7 +94,8 @@ func (a *app) attach(ctx context.Context, s graphStore, rep *report.Report, rows
 		return err
 	}
 	n := g.Order()
-	nodes := report.Nodes{Graph: g, Source: make([]float64, n), Probability: make([]float64, n), Community: make([]int, n)}
+	nodes := report.Nodes{Graph: g}
+	nodes.Source, nodes.Probability, nodes.Community = make([]float64, n), make([]float64, n), make([]int, n)
 	if len(rows) != n {
 		return fail(exitConflict, "the file has %d nodes, and these flags select %d", len(rows),
 			n).hint("give the flags of the run that select nodes and relationships")

@@ -11,36 +11,13 @@ package builtin
 
 import (
 	"embed"
-	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
-
-	"github.com/graphcloak/graphcloak/internal/suggest"
 )
-
-// ErrUnknown says that there is no example or generator of that name.
-var ErrUnknown = errors.New("builtin: unknown name")
 
 //go:embed examples
 var files embed.FS
-
-// The files of a folder, and the property that marks where something started: 1
-// at the source and 0 elsewhere.
-const (
-	NodesFile         = "nodes.csv"
-	RelationshipsFile = "relationships.csv"
-	SourceProperty    = "source"
-)
-
-// Folder is a file system that holds nodes.csv and relationships.csv.
-type Folder struct {
-	fs.FS
-	Name      string // as in --from, such as example:karate
-	Summary   string // one line
-	Community string // node property with the known communities; "": none
-}
 
 var examples = []Folder{
 	{Name: "karate", Summary: "Zachary's karate club: 34 members, 78 friendships, two clubs", Community: "club"},
@@ -72,30 +49,12 @@ func Example(name string) (Folder, error) {
 	e.Name = "example:" + name
 	var err error
 	if name == "paper-sbm" {
-		e.FS, err = generated(paperSBM)
+		var g Generator
+		if g, err = Parse(paperSBM); err == nil {
+			e.FS, err = g.Folder()
+		}
 	} else {
 		e.FS, err = fs.Sub(files, "examples/"+name)
 	}
 	return e, err
-}
-
-func generated(spec string) (fs.FS, error) {
-	g, err := Parse(spec)
-	if err != nil {
-		return nil, err
-	}
-	return g.Folder()
-}
-
-// unknown is an error that suggests the nearest of what there is.
-func unknown(kind, name string, known []string) error {
-	return fmt.Errorf("%w: there is no %s %q%s", ErrUnknown, kind, name, suggestion(name, known))
-}
-
-// suggestion says which of the known words was meant, or lists them all.
-func suggestion(word string, known []string) string {
-	if best := suggest.Nearest(word, known); best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
-	}
-	return "; there are " + strings.Join(known, ", ")
 }

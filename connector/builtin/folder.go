@@ -3,14 +3,62 @@
 package builtin
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
-	"testing/fstest"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-func (s sample) files() fs.FS {
-	return fstest.MapFS{NodesFile: {Data: s.nodes()}, RelationshipsFile: {Data: s.relationships()}}
+// Folder is a file system that holds nodes.csv and relationships.csv.
+type Folder struct {
+	fs.FS
+	Name      string // as in --from, such as example:karate
+	Summary   string // one line
+	Community string // node property with the known communities; "": none
+}
+
+// The files of a folder, and the property that marks where something started: 1
+// at the source and 0 elsewhere.
+const (
+	NodesFile         = "nodes.csv"
+	RelationshipsFile = "relationships.csv"
+	SourceProperty    = "source"
+)
+
+// sample is a generated graph and what the generator knows of its nodes.
+type sample struct {
+	graph  *graph.Graph
+	blocks []int         // nil, or the community of each node
+	points []graph.Point // nil, or the place of each node
+}
+
+// CopyTo copies the CSV files of a graph into a folder that does not have them yet. What a run wrote there stays.
+func (f Folder) CopyTo(dir string) error {
+	for _, name := range []string{RelationshipsFile, NodesFile} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); err == nil {
+			continue
+		}
+		in, err := f.Open(name)
+		if err != nil {
+			return fmt.Errorf("copy graph: %w", err)
+		}
+		err = disk.Write(path, disk.Options{Mode: 0o600}, func(w io.Writer) error {
+			_, err := io.Copy(w, in)
+			return err
+		})
+		if in.Close(); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("copy graph: %w", err)
+		}
+	}
+	return nil
 }
 
 // nodes returns nodes.csv.

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing/fstest"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
 // ErrSpec says that the parameters of a generator are wrong.
@@ -19,13 +21,6 @@ var ErrSpec = errors.New("builtin: bad generator")
 type Generator struct {
 	family family
 	values []float64 // beside family.parameters
-}
-
-// sample is a generated graph and what the generator knows of its nodes.
-type sample struct {
-	graph  *graph.Graph
-	blocks []int         // nil, or the community of each node
-	points []graph.Point // nil, or the place of each node
 }
 
 type family struct {
@@ -212,9 +207,26 @@ func (g Generator) Folder() (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("builtin: %w", err)
 	}
-	f := Folder{FS: s.files(), Name: g.String(), Summary: g.family.summary}
+	files := fstest.MapFS{NodesFile: {Data: s.nodes()}, RelationshipsFile: {Data: s.relationships()}}
+	f := Folder{FS: files, Name: g.String(), Summary: g.family.summary}
 	if s.blocks != nil {
 		f.Community = "community"
 	}
 	return f, nil
+}
+
+// ErrUnknown says that there is no example or generator of that name.
+var ErrUnknown = errors.New("builtin: unknown name")
+
+// unknown is an error that suggests the nearest of what there is.
+func unknown(kind, name string, known []string) error {
+	return fmt.Errorf("%w: there is no %s %q%s", ErrUnknown, kind, name, suggestion(name, known))
+}
+
+// suggestion says which of the known words was meant, or lists them all.
+func suggestion(word string, known []string) string {
+	if best := suggest.Nearest(word, known); best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return "; there are " + strings.Join(known, ", ")
 }

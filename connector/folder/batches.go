@@ -139,16 +139,6 @@ func (c *CSV) batches(ctx context.Context, name string, size int, take func(Batc
 	})
 }
 
-// named returns the columns that have a name, and the names.
-func (t *table) named() (columns []int, names []string) {
-	for k, name := range t.header {
-		if name != "" {
-			columns, names = append(columns, k), append(names, name)
-		}
-	}
-	return columns, names
-}
-
 // kinds returns the type of each column, by its name, and the number of rows.
 func (c *CSV) kinds(ctx context.Context, name string) (kinds map[string]kind, rows int, err error) {
 	t, err := c.open(name, needs[name]...)

@@ -11,23 +11,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/graphcloak/graphcloak/connector"
-)
-
-const (
-	nodesFile         = "nodes.csv"
-	relationshipsFile = "relationships.csv"
-
-	idColumn     = "id"
-	labelsColumn = "labels"
-	sourceColumn = "source"
-	targetColumn = "target"
-	typeColumn   = "type"
 )
 
 // reportEvery is the number of rows between two calls of Progress and two looks
@@ -51,16 +36,6 @@ func (c *CSV) Notices() []string { return c.notices.List() }
 // Unused returns what was there to be read and was not asked for, such as a column of weights: news to who chooses what is
 // read.
 func (c *CSV) Unused() []string { return c.unused.List() }
-
-// table is an open CSV file.
-type table struct {
-	file   fs.File
-	name   string
-	source *source
-	reader *csv.Reader
-	header []string // names of the columns; one without a name is no column that can be asked for
-	raw    [][]byte // the fields of the row that was put last
-}
 
 // maxColumns bounds the columns of a file: more than a node can have properties.
 const maxColumns = 1 << 16
@@ -118,37 +93,6 @@ func (t *table) readHeader(wanted []string) error {
 	return nil
 }
 
-// checkHeader refuses names that nobody could tell apart or read.
-func (t *table) checkHeader() error {
-	seen := make(map[string]bool, len(t.header))
-	for _, name := range t.header {
-		if wrong := unreadable(name); wrong != "" || strings.ContainsFunc(name, unicode.IsControl) {
-			return fmt.Errorf("%w: %s has a column %q with a control character or bytes that are not UTF-8",
-				connector.ErrInput, t.name, name)
-		}
-		form := norm.NFC.String(name) // nobody can tell apart what differs in form only
-		if name != "" && seen[form] {
-			return fmt.Errorf("%w: %s has the column %q twice", connector.ErrInput, t.name, name)
-		}
-		seen[form] = true
-	}
-	return nil
-}
-
-// needs lists the columns without which a file is no part of a graph.
-var needs = map[string][]string{nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}}
-
-// unreadable says why a field is no text.
-func unreadable(field string) string {
-	switch {
-	case !utf8.ValidString(field):
-		return "is not UTF-8"
-	case strings.IndexByte(field, 0) >= 0:
-		return "holds a NUL byte"
-	}
-	return ""
-}
-
 // next reads a row.
 func (t *table) next() (fields []string, line int, err error) {
 	t.source.rowAt(t.reader.InputOffset())
@@ -189,15 +133,6 @@ func (t *table) refuse(column, line int, wrong string) error {
 	}
 }
 
-// column returns the place of a column, −1 where there is none of the name. Columns
-// without a name cannot be asked for.
-func (t *table) column(name string) int {
-	if name == "" {
-		return -1
-	}
-	return slices.Index(t.header, name)
-}
-
 // each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
 	defer t.file.Close()
@@ -229,10 +164,22 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 	return nil
 }
 
-// field parses a field; a column that is not there (−1) is a missing property.
-func field(fields []string, column int) any {
-	if column < 0 {
-		return nil
+// Columns returns the columns of nodes.csv and of relationships.csv that have a name. It
+// returns [connector.ErrNotFound] for a file or a column that is not there, and
+// [connector.ErrInput] for one that is not readable as CSV.
+func (c *CSV) Columns() (nodes, relationships []string, err error) {
+	for _, file := range []struct {
+		name  string
+		names *[]string
+	}{{nodesFile, &nodes}, {relationshipsFile, &relationships}} {
+		t, err := c.open(file.name, needs[file.name]...)
+		if err != nil {
+			return nil, nil, err
+		}
+		_, *file.names = t.named()
+		if err := t.file.Close(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return connector.Parse(fields[column])
+	return nodes, relationships, nil
 }

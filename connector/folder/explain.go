@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -77,12 +76,3 @@ func (t *table) headless(err error) error {
 
 // errNoRows says that nodes.csv has a header and nothing below it.
 var errNoRows = &hinted{fmt.Errorf("%w: nodes.csv has no row below its header", connector.ErrInput), "give each node a row with its id"}
-
-// noteWeight tells of a column that is named weight and not used.
-func (c *CSV) noteWeight(t *table, sel graph.Selection) {
-	k := slices.IndexFunc(t.header, func(name string) bool { return strings.EqualFold(name, "weight") })
-	if k < 0 || c.generated || sel.RelationshipWeightProperty != "" || sel.LengthProperty == t.header[k] {
-		return
-	}
-	c.unused.Add(fmt.Sprintf(weightHint, t.header[k]))
-}

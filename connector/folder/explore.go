@@ -179,3 +179,15 @@ func labelsOf(field string) []string {
 	}
 	return strings.Split(field, ";")
 }
+
+// Properties returns the properties that the columns name, each once and ascending. It
+// returns the errors of [CSV.Columns].
+func (c *CSV) Properties(context.Context) ([]string, error) {
+	nodes, relationships, err := c.Columns()
+	names := slices.DeleteFunc(nodes, func(name string) bool { return name == labelsColumn })
+	names = append(names, slices.DeleteFunc(relationships, func(name string) bool {
+		return slices.Contains([]string{sourceColumn, targetColumn, typeColumn}, name)
+	})...)
+	slices.Sort(names)
+	return slices.Compact(names), err
+}

@@ -4,7 +4,9 @@ package folder
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -141,4 +143,86 @@ func (s *Store) replace(ctx context.Context, t *table, was fs.FileInfo, header [
 			connector.ErrConflict, err)
 	}
 	return writeError(err)
+}
+
+// copyTo writes the table with another header and what change makes of each row,
+// without the columns that are not used.
+func (t *table) copyTo(ctx context.Context, w *bufio.Writer, header []string, used []bool, progress func(string, int64, int64),
+	change func([]string) []string,
+) error {
+	if t.source.mark > 0 {
+		w.WriteString(byteOrderMark)
+	}
+	if err := t.put(w, t.header, header, used); err != nil {
+		return errors.Join(err, t.file.Close())
+	}
+	err := t.each(ctx, progress, func(_ int, fields []string) error {
+		return t.put(w, fields, change(fields), used)
+	})
+	if err != nil {
+		return err
+	}
+	w.Write(t.source.bytes) // blank lines at the end
+	return w.Flush()
+}
+
+// put writes the row that was handed over last with other values: those that did not
+// change byte by byte, quotes, blank lines and the end of the line included.
+// Columns that are not used are left out; those beyond the old ones are new.
+func (t *table) put(w *bufio.Writer, was, now []string, used []bool) error {
+	raw := t.source.bytes[:t.reader.InputOffset()-t.source.row]
+	lead := raw[:blank(raw)]
+	body := bytes.TrimSuffix(bytes.TrimSuffix(raw[len(lead):], []byte{'\n'}), []byte{'\r'})
+	end := raw[len(lead)+len(body):]
+	t.raw = split(t.raw[:0], body, byte(t.reader.Comma))
+	fields := t.raw
+	if len(fields) != len(was) {
+		return fmt.Errorf("%w: %s has a row that cannot be rewritten", connector.ErrInput, t.name)
+	}
+	w.Write(lead)
+	written := 0
+	for k, text := range now {
+		if used != nil && !used[k] {
+			continue
+		}
+		if written > 0 {
+			w.WriteByte(byte(t.reader.Comma))
+		}
+		written++
+		if k < len(was) && text == was[k] {
+			w.Write(fields[k])
+		} else if err := putField(w, text, t.reader.Comma); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(end)
+	return err // that of any write before
+}
+
+// plain reports whether a text is written as it is, whatever the delimiter.
+func plain(text string) bool {
+	for k := range len(text) {
+		switch c := text[k]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '.', c == '-', c == '+':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func putField(w *bufio.Writer, text string, delimiter rune) error {
+	if plain(text) {
+		_, err := w.WriteString(text)
+		return err
+	}
+	var field bytes.Buffer
+	c := csv.NewWriter(&field)
+	c.Comma = delimiter
+	if err := c.Write([]string{text}); err != nil {
+		return err
+	}
+	c.Flush()
+	w.Write(bytes.TrimSuffix(field.Bytes(), []byte{'\n'}))
+	return c.Error()
 }

@@ -185,12 +185,10 @@ func SetupConstraints(sel graph.Selection) []string {
 // with, on Enterprise and Aura: Community has no roles. Properties are those that
 // runs write.
 func SetupRole(database string, properties []string) []string {
-	var labels []string
-	for _, c := range constraints {
-		labels = append(labels, Quote(c.label))
+	var labels, names []string
+	for _, l := range ownLabels {
+		labels = append(labels, Quote(l))
 	}
-	labels = append(labels, Quote(jobLabel))
-	var names []string
 	for _, p := range properties {
 		names = append(names, Quote(p))
 	}
@@ -208,4 +206,15 @@ func SetupRole(database string, properties []string) []string {
 		// history that is pruned
 		"GRANT DELETE" + graph + " NODES " + Quote(connector.RunLabel) + ", " + Quote(tickLabel) + " TO graphcloak",
 	}
+}
+
+// keyConstraints keep the key unique for each selected label.
+func keyConstraints(sel graph.Selection) (wanted []constraint) {
+	if sel.NodeKey == "" {
+		return nil
+	}
+	for _, l := range sel.NodeLabels {
+		wanted = append(wanted, constraint{label: l, properties: []string{sel.NodeKey}})
+	}
+	return wanted
 }

@@ -159,17 +159,6 @@ func (s *Store) readable(ctx context.Context, sel graph.Selection) (n size, err 
 	return n, err
 }
 
-// keyConstraints keep the key unique for each selected label.
-func keyConstraints(sel graph.Selection) (wanted []constraint) {
-	if sel.NodeKey == "" {
-		return nil
-	}
-	for _, l := range sel.NodeLabels {
-		wanted = append(wanted, constraint{label: l, properties: []string{sel.NodeKey}})
-	}
-	return wanted
-}
-
 // keyed checks that a constraint keeps the key unique for each selected label, or that an index is there in its place.
 func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix string, err error) {
 	const checked = "; it is checked at every reading instead"

@@ -120,11 +120,6 @@ func serverError(err error) (*neo4j.Neo4jError, bool) {
 	return errors.AsType[*neo4j.Neo4jError](err)
 }
 
-// statementFault reports whether the text of the statement is to blame.
-func statementFault(e *neo4j.Neo4jError) bool {
-	return strings.HasPrefix(e.Code, "Neo.ClientError.Statement.")
-}
-
 func isCode(err error, codes ...string) bool {
 	e, ok := serverError(err)
 	return ok && slices.Contains(codes, e.Code)

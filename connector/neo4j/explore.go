@@ -16,9 +16,6 @@ import (
 // than maxKeys × connector.SchemaSample of them.
 const maxKeys = 500
 
-// ownLabels are those of runs, the ledger and jobs.
-var ownLabels = []string{connector.RunLabel, lockLabel, budgetLabel, entryLabel, tickLabel, jobLabel}
-
 // Schema returns labels and types with the database's own counts, and the properties of a
 // sample of each. It reads no value: the server counts and compares them. It returns the
 // errors of [New].
@@ -133,15 +130,6 @@ func (t *transaction) ends(pattern cypher, params map[string]any) (found []conne
 			return nil
 		})
 	return found, err
-}
-
-func texts(values []any) []string {
-	out := make([]string, 0, len(values))
-	for _, v := range values {
-		text, _ := v.(string)
-		out = append(out, text)
-	}
-	return out
 }
 
 // typeOf joins Cypher's names of types, such as INTEGER NOT NULL.

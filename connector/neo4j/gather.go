@@ -130,3 +130,12 @@ func entry(column []any, k int) any {
 	}
 	return column[k]
 }
+
+func texts(values []any) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		text, _ := v.(string)
+		out = append(out, text)
+	}
+	return out
+}

@@ -17,14 +17,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// The history of a run is kept on the node of its record, if it has one: as JSON, and as
-// properties to query. The property outcome says how the run ended, for status is that of
-// the write-back. A property that the record has too keeps the record's value.
-const (
-	keyHistory = "history"
-	keyReport  = "report"
-)
-
 // History returns where the history of runs is kept: in this database.
 func (s *Store) History() jobs.History { return jobStore{s} }
 
@@ -91,29 +83,26 @@ func historyRun(p properties) (r jobs.Run, ok bool) {
 
 // history reads what is known of runs, of one where an id is given: what was told, and
 // the records that the store keeps.
-func (t *transaction) history(runID string) (all []jobs.Run, known []connector.Run, err error) {
-	told := map[string]jobs.Run{}
-	_, err = t.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' THEN "+
-		"null ELSE r.report END}",
-		map[string]any{"id": runID}, func(r *neo4j.Record) error {
-			p, _ := r.Values[0].(map[string]any)
-			if run, ok := historyRun(p); ok {
-				told[run.RunID] = run
-			}
-			if _, ok := p[keyStatus].(string); ok {
-				known = append(known, runOf(p))
-			}
-			return nil
-		})
-	return connector.History(told, known), known, err
-}
-
 func (s *Store) history(ctx context.Context, runID string) (all []jobs.Run, known []connector.Run, err error) {
-	err = s.read(ctx, "history", func(tx *transaction) (err error) {
-		all, known, err = tx.history(runID)
+	told := map[string]jobs.Run{}
+	err = s.read(ctx, "history", func(tx *transaction) error {
+		clear(told)
+		known = nil
+		_, err := tx.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' "+
+			"THEN null ELSE r.report END}",
+			map[string]any{"id": runID}, func(r *neo4j.Record) error {
+				p, _ := r.Values[0].(map[string]any)
+				if run, ok := historyRun(p); ok {
+					told[run.RunID] = run
+				}
+				if _, ok := p[keyStatus].(string); ok {
+					known = append(known, runOf(p))
+				}
+				return nil
+			})
 		return err
 	})
-	return all, known, err
+	return connector.History(told, known), known, err
 }
 
 // ListRuns implements [jobs.History].

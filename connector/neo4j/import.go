@@ -21,15 +21,6 @@ const (
 	typeColumn   = "type"
 )
 
-// reservedNodes is the condition that n is one of GraphCloak's own records.
-func reservedNodes() cypher {
-	var parts []cypher
-	for _, l := range ownLabels {
-		parts = append(parts, "n:"+quote(l))
-	}
-	return join(parts, " OR ")
-}
-
 // ImportOptions names what a folder becomes.
 type ImportOptions struct {
 	NodeLabel        string // "": Node

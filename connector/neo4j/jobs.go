@@ -13,12 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// tickLabel is the label of the record of a tick.
-const tickLabel = "GraphCloakTick"
-
-// jobLock begins the name of the lock of a job.
-const jobLock = "job:"
-
 // Jobs returns where jobs, their claims and the history of runs are kept: in this
 // database, by the clock of the server.
 func (s *Store) Jobs() jobs.Store {
@@ -37,10 +31,6 @@ func (d jobStore) Now(ctx context.Context) (time.Time, error) {
 	now, err := d.s.Ledger().Now(ctx)
 	return now.UTC(), err
 }
-
-// dated excludes ticks whose nominalTime is no datetime, which another writer may have
-// created: they would sort last. It also lets the constraint's index find the latest.
-const dated = " t.nominalTime > datetime('0000-01-01T00:00:00Z') "
 
 // Decide implements [connector.Decider]. The clock is read once the lock is held: the
 // statement that waits for it began before.
@@ -77,100 +67,9 @@ func (d jobStore) RemoveAhead(ctx context.Context, jobName string) error {
 	})
 }
 
-// latest reads the clock and the record of a job's latest tick.
-func (t *transaction) latest(jobName string, saved bool) (now time.Time, c jobs.Claim, err error) {
-	r, err := t.one("OPTIONAL MATCH (t:"+tickLabel+" {jobName: $job}) WHERE"+dated+"WITH t ORDER BY t.nominalTime DESC LIMIT 1 "+
-		"RETURN datetime.realtime('UTC') AS now, t {.*, savedRun: CASE WHEN $saved THEN t.savedRun END} AS tick",
-		map[string]any{"job": jobName, "saved": saved})
-	if err != nil {
-		return now, c, err
-	}
-	now, ok := r.Values[0].(time.Time)
-	if !ok {
-		return now, c, fmt.Errorf("neo4j: the server's time is %T, want a time", r.Values[0])
-	}
-	if p, ok := r.Values[1].(map[string]any); ok {
-		c = tickOf(p)
-	}
-	return now.UTC(), c, nil
-}
-
-// fenced locks the tick for which the transaction is, until it is committed, and refuses
-// to commit for one that is lost. It is the last statement: anyone who holds this lock waits
-// for no other.
-func (t *transaction) fenced(f jobs.Fence) error {
-	if err := t.lock(jobLock + f.JobName); err != nil {
-		return err
-	}
-	_, latest, err := t.latest(f.JobName, false)
-	if err != nil {
-		return err
-	}
-	return f.Check(latest)
-}
-
-// tickProperties are those of a tick's record but for its name and time; nil removes one.
-func tickProperties(c jobs.Claim) map[string]any {
-	p := map[string]any{
-		"instance": c.Instance, "attemptToken": c.Token, "attempts": c.Attempts, "claimedAt": connector.Moment(c.ClaimedAt),
-		"leaseUntil": connector.Moment(c.LeaseUntil), "retryAt": connector.Moment(c.RetryAt), "cancelRequested": c.CancelRequested,
-		"endedAt": connector.Moment(c.EndedAt), "status": string(c.Status), "runId": c.RunID, "exitCode": c.ExitCode,
-		"message": c.Message, "renewsAt": connector.Moment(c.RenewsAt),
-	}
-	switch {
-	case !c.Open():
-		p["savedRun"] = nil
-	case c.Saved != nil:
-		p["savedRun"] = c.Saved
-	}
-	return p
-}
-
-// tickOf reads a record. One that is malformed counts as ended, whatever its status.
-func tickOf(p properties) jobs.Claim {
-	c := jobs.Claim{
-		Tick:     jobs.Tick{JobName: p.text("jobName"), NominalTime: p.time("nominalTime")},
-		Instance: p.text("instance"), Token: p.text("attemptToken"), Attempts: p.int("attempts"), ClaimedAt: p.time("claimedAt"),
-		LeaseUntil: p.time("leaseUntil"), RetryAt: p.time("retryAt"), EndedAt: p.time("endedAt"),
-		Outcome: jobs.Outcome{
-			Status: jobs.Status(p.text("status")), RunID: p.text("runId"), ExitCode: p.int("exitCode"),
-			Message: p.text("message"), RenewsAt: p.time("renewsAt"),
-		},
-	}
-	c.CancelRequested, _ = p["cancelRequested"].(bool)
-	c.Saved, _ = p["savedRun"].([]byte)
-	if c.Status == "" || c.Open() && c.Attempts == 0 {
-		c.Status, c.Message = jobs.Failed, "its record cannot be read"
-	}
-	return c
-}
-
-// properties are those of a node, with values of any type.
-type properties map[string]any
-
-func (p properties) text(name string) string { s, _ := p[name].(string); return s }
-func (p properties) int(name string) int64   { i, _ := p[name].(int64); return i }
-func (p properties) time(name string) time.Time {
-	t, ok := p[name].(time.Time)
-	if !ok {
-		return time.Time{}
-	}
-	return t.UTC()
-}
-
-// Ticks implements [jobs.Claims].
-func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (chosen []jobs.Claim, err error) {
-	var all []jobs.Claim
-	err = d.s.read(ctx, "jobs", func(tx *transaction) (err error) {
-		all, err = tx.ticks(q)
-		return err
-	})
-	return connector.SelectTicks(all, q), err
-}
-
-// ticks reads records. A query for the latest starts from the lock nodes, one per job with
-// a tick, and so reads no earlier ticks.
-func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
+// Ticks implements [jobs.Claims]. A query for the latest starts from the lock nodes, one per job with a tick, and so reads no
+// earlier ticks.
+func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (all []jobs.Claim, err error) {
 	var text cypher = "MATCH (t:" + tickLabel + ") WHERE ($job = '' OR t.jobName = $job) AND" + dated
 	if q.Latest {
 		text = "MATCH (l:" + lockLabel + ") WHERE l.name STARTS WITH $locks WITH substring(l.name, size($locks)) AS job WHERE $job = '' " +
@@ -179,12 +78,75 @@ func (t *transaction) ticks(q jobs.TickQuery) (all []jobs.Claim, err error) {
 			"AND ($status = '' OR t.status = $status) AND NOT ($ended AND t.status = $running) RETURN t ORDER BY t.nominalTime " +
 			"DESC LIMIT 1 } "
 	}
-	_, err = t.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", map[string]any{
+	params := map[string]any{
 		"job": q.JobName, "locks": jobLock, "status": string(q.Status), "ended": q.Ended, "running": string(jobs.Running),
-	}, func(r *neo4j.Record) error {
-		p, _ := r.Values[0].(map[string]any)
-		all = append(all, tickOf(p))
-		return nil
+	}
+	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
+		all = nil
+		_, err := tx.rows(text+"RETURN t {.*, savedRun: null, attemptToken: null}", params, func(r *neo4j.Record) error {
+			p, _ := r.Values[0].(map[string]any)
+			all = append(all, tickOf(p))
+			return nil
+		})
+		return err
 	})
-	return all, err
+	return connector.SelectTicks(all, q), err
+}
+
+// boundedJobs reads records of jobs, of one that is too large its name and origin. A value
+// that is no list becomes one by [] + value.
+const boundedJobs cypher = "MATCH (j:" + jobLabel + ") WITH j ORDER BY j.origin = $origin DESC LIMIT $jobs " +
+	"WITH j, reduce(n = 0, k IN keys(j) | n + size(k) + reduce(m = 0, x IN [] + j[k] | m + 1 + size(coalesce(toStringOrNull(x), " +
+	"'')))) AS size " +
+	"RETURN elementId(j), CASE WHEN size <= $size THEN properties(j) ELSE " +
+	"{name: left(toStringOrNull(j.name), $name), origin: left(toStringOrNull(j.origin), $name)} END, size > $size"
+
+// Jobs implements [jobs.Board].
+func (d jobStore) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
+	params := map[string]any{"origin": jobs.OriginSettings, "jobs": jobs.MaxJobs + 1, "size": jobs.MaxJobSize, "name": 100}
+	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
+		board = nil
+		_, err := tx.rows(boundedJobs, params, func(r *neo4j.Record) error {
+			p, _ := r.Values[1].(map[string]any)
+			f := connector.FiledOf(p)
+			f.ID, _ = r.Values[0].(string)
+			f.TooLarge, _ = r.Values[2].(bool)
+			board = append(board, f)
+			return nil
+		})
+		return err
+	})
+	return connector.SortFiled(board), err
+}
+
+// SetState implements [jobs.Board].
+func (d jobStore) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
+	return d.set(ctx, t, connector.StateOf(s))
+}
+
+// SetPaused implements [jobs.Board].
+func (d jobStore) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
+	return d.set(ctx, t, map[string]any{connector.PausedKey: paused})
+}
+
+// set replaces properties of a record. Of the records of the settings' jobs one is made
+// where there is none, behind a lock: several instances show the same state.
+func (d jobStore) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
+	if err := d.s.constrainOnce(ctx); err != nil {
+		return err
+	}
+	return d.s.record(ctx, "jobs", func(tx *transaction) error {
+		params := map[string]any{"id": t.ID, "name": t.Name, "origin": jobs.OriginSettings, "shown": shown}
+		if t.ID == "" {
+			if err := tx.lock("jobs"); err != nil {
+				return err
+			}
+			return tx.do("MERGE (j:"+jobLabel+" {name: $name, origin: $origin}) SET j += $shown", params)
+		}
+		n, err := tx.count("MATCH (j:"+jobLabel+") WHERE elementId(j) = $id SET j += $shown RETURN count(j)", params)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("%w: job %q", jobs.ErrNoJob, t.Name)
+		}
+		return err
+	})
 }

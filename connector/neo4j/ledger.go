@@ -18,21 +18,10 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Labels of the ledger's nodes. A budget holds the account of a scope, an entry
-// one link of its chain; both keep the JSON of package privacy as text, so that
-// not one bit of it passes through the database's own types.
-const (
-	budgetLabel = "GraphCloakBudget"
-	entryLabel  = "GraphCloakEntry"
-)
-
 // Ledger returns the ledger that is kept in this database.
 func (s *Store) Ledger() privacy.Ledger { return ledger{s} }
 
 type ledger struct{ *Store }
-
-// errNothing rolls back a transaction that has nothing to store.
-var errNothing = errors.New("neo4j: nothing to store")
 
 // Update locks the account by a statement of its own and lets the rule decide on
 // what stands there then. Reading before the lock is held, or deciding within the

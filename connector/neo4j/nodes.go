@@ -21,15 +21,6 @@ const (
 	nodePages = 20
 )
 
-// labelled is the label expression of a selection. Without labels it is every node
-// but those that keep runs and the ledger: they are not the user's graph.
-func labelled(labels []string) cypher {
-	if len(labels) > 0 {
-		return quoteAll(labels)
-	}
-	return ":!" + join([]cypher{connector.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
-}
-
 // readNodes reads the nodes of the selection, n without a query.
 func (s *Store) readNodes(ctx context.Context, sel graph.Selection, n int64) (*nodeSet, error) {
 	names := naming{}

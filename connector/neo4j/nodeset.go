@@ -135,3 +135,11 @@ func (s *nodeSet) sort() {
 	})
 	s.choose(order)
 }
+
+func pick[T any](values []T, order []int) []T {
+	picked := make([]T, len(order))
+	for k, i := range order {
+		picked[k] = values[i]
+	}
+	return picked
+}

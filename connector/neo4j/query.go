@@ -31,7 +31,10 @@ func (s *Store) query(ctx context.Context, name, text string, start func(), each
 		_, err := tx.rows(cypher(text), nil, each)
 		return err
 	})
-	return queryError(err)
+	if e, ok := serverError(err); ok && strings.HasPrefix(e.Code, "Neo.ClientError.Statement.") && e.Code != codeAccessMode {
+		return fmt.Errorf("%w: %s", connector.ErrInput, e.Msg) // the text is to blame
+	}
+	return err
 }
 
 var (
@@ -146,14 +149,6 @@ func mentions(text, function string) bool {
 	text = strings.ToLower(text)
 	parts := strings.Split(strings.ToLower(function), ".")
 	return strings.Contains(text, parts[0]) && strings.Contains(text, parts[len(parts)-1])
-}
-
-// queryError says that a statement that the user wrote was refused.
-func queryError(err error) error {
-	if e, ok := serverError(err); ok && statementFault(e) && e.Code != codeAccessMode {
-		return fmt.Errorf("%w: %s", connector.ErrInput, e.Msg)
-	}
-	return err
 }
 
 // reference is how a query names a node: by its elementId, or by its key.

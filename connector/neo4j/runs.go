@@ -14,9 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// lockLabel marks the nodes that a transaction locks before it reads and decides.
-const lockLabel = "GraphCloakLock"
-
 // Properties of the run's node that the store keeps; startedAt and all others are
 // the record's.
 const (
@@ -32,12 +29,13 @@ const (
 	keyHeld    = "held"   // changed to take the node's lock
 )
 
-// lock makes transactions with the same name run one after the other: the lock is
-// taken by a statement of its own, so that what follows reads what the one before
-// has committed.
-func (t *transaction) lock(name string) error {
-	return t.do("MERGE (l:"+lockLabel+" {name: $name}) SET l.held = coalesce(l.held, 0) + 1", map[string]any{"name": name})
-}
+// The history of a run is kept on the node of its record, if it has one: as JSON, and as
+// properties to query. The property outcome says how the run ended, for status is that of
+// the write-back. A property that the record has too keeps the record's value.
+const (
+	keyHistory = "history"
+	keyReport  = "report"
+)
 
 // Runs returns what is known of every run, by id. It returns the errors of [New].
 func (s *Store) Runs(ctx context.Context) (runs []connector.Run, err error) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,69 +16,21 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// transaction runs statements. The function that gets it may run again, so it
-// must set its results again each time, and must not keep the transaction. Where it
-// decides, its first statement takes the lock.
-type transaction struct {
-	ctx      context.Context
-	tx       neo4j.ExplicitTransaction
-	answered bool  // the server has run a statement: the lock is held
-	failed   error // what the driver or the server said of a statement last
-}
-
-// widest is the number of columns that any statement of ours reads.
-const widest = 8
-
-// rows runs a statement and hands over its records as they arrive.
-func (t *transaction) rows(text cypher, params map[string]any, each func(*neo4j.Record) error) (summary neo4j.ResultSummary, err error) {
-	result, err := t.tx.Run(t.ctx, string(text), params)
-	if err != nil {
-		t.failed = err
-		return nil, err
-	}
-	for result.Next(t.ctx) {
-		r := result.Record()
-		for len(r.Values) < widest { // a server that leaves values out has sent null for them
-			r.Values = append(r.Values, nil)
-		}
-		if err := each(r); err != nil {
-			return nil, err
-		}
-	}
-	if err = result.Err(); err == nil {
-		summary, err = result.Consume(t.ctx)
-	}
-	t.answered, t.failed = t.answered || err == nil, err
-	return summary, err
-}
-
-// one runs a statement and returns its only record.
-func (t *transaction) one(text cypher, params map[string]any) (record *neo4j.Record, err error) {
-	_, err = t.rows(text, params, func(r *neo4j.Record) error { record = r; return nil })
-	if err == nil && record == nil {
-		err = fmt.Errorf("neo4j: no record from %q", text)
-	}
-	return record, err
-}
-
-// count runs a statement whose only value is a whole number.
-func (t *transaction) count(text cypher, params map[string]any) (int64, error) {
-	r, err := t.one(text, params)
-	if err != nil {
-		return 0, err
-	}
-	n, ok := r.Values[0].(int64)
-	if !ok {
-		return 0, fmt.Errorf("neo4j: %T from %q, want a count", r.Values[0], text)
-	}
-	return n, nil
-}
-
-// do runs a statement for its effect.
-func (t *transaction) do(text cypher, params map[string]any) error {
-	_, err := t.rows(text, params, func(*neo4j.Record) error { return nil })
-	return err
-}
+// retryTime bounds the attempts at one transaction, retryPause is the mean pause
+// before the second; each further one is twice as long, up to longestPause.
+//
+// shortTime is the server-side timeout of a short transaction: it also frees the lock of a
+// client that is gone. The client gives up answerTime later. lostTime bounds the attempts
+// to find out whether a commit happened: longer than such a lock or a server restart.
+const (
+	retryTime    = 10 * time.Second
+	retryPause   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	shortTime    = 30 * time.Second
+	answerTime   = 5 * time.Second
+	lostTime     = 90 * time.Second
+	patience     = 4 * time.Second // before the user is told
+)
 
 // read runs work in read access mode, in which the server refuses to write.
 func (s *Store) read(ctx context.Context, phase string, work func(*transaction) error) error {
@@ -238,28 +189,4 @@ func (s *Store) tellWait(a access) (stop func()) {
 			"The server frees it when that transaction has run for %s at most; SHOW TRANSACTIONS lists it.", a.phase, limit))
 	})
 	return func() { t.Stop() }
-}
-
-// version of a server: 5.26.0, or 2026.8.1 by the calendar.
-type version struct {
-	text         string
-	major, minor int
-}
-
-func parseVersion(text string) version {
-	v := version{text: text}
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '-' || r == '+' })
-	if len(parts) >= 2 {
-		v.major, _ = strconv.Atoi(parts[0])
-		v.minor, _ = strconv.Atoi(parts[1])
-	}
-	return v
-}
-
-// check refuses a server before 5.26, the oldest that takes names of labels and types as values.
-func (v version) check() error {
-	if v.major > 5 || v.major == 5 && v.minor >= 26 {
-		return nil
-	}
-	return fmt.Errorf("%w: the server is Neo4j %s", connector.ErrInput, v.text)
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,22 +38,6 @@ type Options struct {
 	Notify   func(text string)                     // nil: silent; says why something takes long, from any goroutine
 }
 
-// retryTime bounds the attempts at one transaction, retryPause is the mean pause
-// before the second; each further one is twice as long, up to longestPause.
-//
-// shortTime is the server-side timeout of a short transaction: it also frees the lock of a
-// client that is gone. The client gives up answerTime later. lostTime bounds the attempts
-// to find out whether a commit happened: longer than such a lock or a server restart.
-const (
-	retryTime    = 10 * time.Second
-	retryPause   = 100 * time.Millisecond
-	longestPause = 5 * time.Second
-	shortTime    = 30 * time.Second
-	answerTime   = 5 * time.Second
-	lostTime     = 90 * time.Second
-	patience     = 4 * time.Second // before the user is told
-)
-
 // Store is a database of a Neo4j server. It is safe for concurrent use.
 type Store struct {
 	driver  neo4j.DriverWithContext
@@ -65,36 +51,6 @@ type Store struct {
 
 	constraining sync.Mutex
 	constrained  bool
-}
-
-// New connects, in one attempt, and checks that the database is there.
-// [connector.ErrInput] says that options are wrong, [connector.ErrAuth] that the user may
-// not, [connector.ErrNotFound] that there is no such database, [connector.ErrTransient]
-// that the server does not answer, and [privacy.ErrUncertain] that the answer to a commit
-// was lost. Every call that asks the server may return the last two and ErrAuth, and one
-// that decides for a tick [jobs.ErrLost] and [jobs.ErrCanceled], by the [jobs.Fence] of
-// its context.
-func New(ctx context.Context, o Options) (*Store, error) {
-	a, err := parseURI(o.URI)
-	if err != nil {
-		return nil, err
-	}
-	o.setDefaults()
-	driver, err := neo4j.NewDriverWithContext(a.uri, o.token(), o.configure)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
-	}
-	s := &Store{driver: driver, options: o}
-	for _, n := range a.notices {
-		s.notices.Add(n)
-	}
-	if err := s.connectInTime(ctx); err != nil {
-		hangUp(ctx, driver.Close)
-		return nil, fmt.Errorf("connect to %s: %w", a.written, err)
-	}
-	s.written = a.written
-	s.name = a.name + "/" + s.options.Database
-	return s, nil
 }
 
 func (o *Options) setDefaults() {
@@ -141,51 +97,6 @@ func (o *Options) configure(c *config.Config) {
 	c.NotificationsDisabledCategories = notifications.DisableCategories(notifications.Deprecation)
 }
 
-// connectInTime is connect within a time: a peer that accepts the connection
-// and stays silent is no Neo4j server, or one that is down.
-func (s *Store) connectInTime(parent context.Context) error {
-	ctx, cancel := context.WithTimeout(parent, s.options.connectTime)
-	defer cancel()
-	err := s.connect(ctx)
-	if err != nil && ctx.Err() != nil && parent.Err() == nil {
-		return fmt.Errorf("%w: the server does not answer within %v; check that the address is that of its Bolt port",
-			connector.ErrTransient, s.options.connectTime)
-	}
-	return err
-}
-
-// connect authenticates and settles the database and the server's version.
-func (s *Store) connect(ctx context.Context) error {
-	if err := s.driver.VerifyConnectivity(ctx); err != nil {
-		return classify(ctx, err)
-	}
-	name := s.options.Database
-	err := s.read(ctx, "connect", func(tx *transaction) error {
-		// not of the language
-		summary, err := tx.rows("CALL dbms.components() YIELD name, versions, edition WHERE name = 'Neo4j Kernel' RETURN versions[0] AS "+
-			"version, edition", nil,
-			func(r *neo4j.Record) error {
-				v, _ := r.Values[0].(string)
-				s.server = parseVersion(v)
-				s.edition, _ = r.Values[1].(string)
-				return nil
-			})
-		if err != nil || s.options.Database != "" {
-			return err
-		}
-		home := summary.Database()
-		if home == nil {
-			return fmt.Errorf("%w: the server names no home database; name one with --database", connector.ErrInput)
-		}
-		s.options.Database = home.Name()
-		return nil
-	})
-	if isCode(err, "Neo.ClientError.Database.DatabaseNotFound") {
-		return connector.NotFound("database", name, nil)
-	}
-	return err
-}
-
 // Name returns neo4j://host:port/database, the same whatever the scheme and the
 // name of the loopback.
 func (s *Store) Name() string { return s.name }
@@ -205,3 +116,27 @@ func (s *Store) Notices() []string { return s.notices.List() }
 
 // Close closes the connections.
 func (s *Store) Close(ctx context.Context) error { return s.driver.Close(ctx) }
+
+// version of a server: 5.26.0, or 2026.8.1 by the calendar.
+type version struct {
+	text         string
+	major, minor int
+}
+
+func parseVersion(text string) version {
+	v := version{text: text}
+	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '-' || r == '+' })
+	if len(parts) >= 2 {
+		v.major, _ = strconv.Atoi(parts[0])
+		v.minor, _ = strconv.Atoi(parts[1])
+	}
+	return v
+}
+
+// check refuses a server before 5.26, the oldest that takes names of labels and types as values.
+func (v version) check() error {
+	if v.major > 5 || v.major == 5 && v.minor >= 26 {
+		return nil
+	}
+	return fmt.Errorf("%w: the server is Neo4j %s", connector.ErrInput, v.text)
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -17,8 +16,7 @@ import (
 // testFence takes a tick away from a writer at each of its steps: it changes nothing from
 // then on, neither on a node, nor in a record, nor in the ledger.
 func testFence(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	other, job, scope := s.Reopen(t, st), "fence "+token(), "scope "+token()
 	cost := room(t, st.Ledger(), scope) / 4
 	table := Table(t, g, runID(t, "fence"), prefix)

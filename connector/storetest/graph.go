@@ -14,27 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// The fixture: a triangle would hide nothing, so it has two ways of writing one
-// edge, a self-loop, labels in twos, ids whose order is not that of the text, and
-// a column of each type with a gap.
-const (
-	nodesCSV = `id,labels,name,heat,club,district,mark
-1,Sensor;City,n1,0.5,red,1,true
-20,Village,n20,0,blue,3,true
-3,Sensor;City,n3,1,red,1,
-10,City,n10,0.25,,2,true
-2,City,n2,,blue,2,false
-`
-	relationshipsCSV = `source,target,type,weight,length
-1,2,ROAD,2,10
-2,1,ROAD,3,5
-2,3,ROAD,1,7
-3,10,RAIL,0.5,2
-10,10,ROAD,1,1
-20,10,RAIL,4,3
-`
-)
-
 // want builds the graph that a store should return, by the builder's public way.
 func want(t *testing.T, a graph.Aggregation, ids string, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
@@ -136,15 +115,6 @@ func describe(g *graph.Graph) string {
 	return b.String()
 }
 
-func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
-	t.Helper()
-	g, err := st.Graph(t.Context(), s.Select(st, sel))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
 func testBadRelationships(t *testing.T, s Suite) {
 	const nodes = "id\n1\n2\n3\n4\n5\n6\n7\n8\n"
 	const relationships = "source,target,weight,length\n1,2,1,1\n2,3,,1\n3,4,0,1\n4,5,-2.5,1\n5,6,NaN,1\n" +
@@ -227,8 +197,7 @@ func testSelection(t *testing.T, s Suite) {
 }
 
 func testSignal(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	got, err := st.Signal(t.Context(), g, "heat")
 	if err != nil {
 		t.Fatal(err)
@@ -267,8 +236,7 @@ func testSignal(t *testing.T, s Suite) {
 }
 
 func testLabels(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	for property, expect := range map[string][]string{
 		"club":     {"red", "blue", "red", "", "blue"},
 		"district": {"1", "2", "1", "2", "3"},
@@ -281,8 +249,7 @@ func testLabels(t *testing.T, s Suite) {
 }
 
 func testSensors(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	for _, test := range []struct {
 		sel  graph.SensorSelection
 		want []int
@@ -301,8 +268,7 @@ func testSensors(t *testing.T, s Suite) {
 }
 
 func testMissing(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	_, err := st.Signal(t.Context(), g, "haet")
 	if e, ok := errors.AsType[*connector.NotFoundError](err); !ok || e.Suggestion != "heat" {
 		t.Errorf("Signal of haet: %v, want a suggestion of heat", err)

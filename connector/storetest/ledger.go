@@ -4,7 +4,6 @@ package storetest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,8 +15,6 @@ import (
 )
 
 var budget = privacy.Budget{Epsilon: 1, Delta: 1e-5}
-
-func token() string { return rand.Text() }
 
 func charge(scope, release, attempt string, cost privacy.Cost) privacy.Charge {
 	return privacy.Charge{Scope: scope, ReleaseID: release, Attempt: attempt, Guarantee: privacy.Joint, Budget: budget, Cost: cost}

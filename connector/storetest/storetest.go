@@ -4,46 +4,7 @@
 // what it says of one holds for all.
 package storetest
 
-import (
-	"context"
-	"testing"
-
-	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/run"
-)
-
-// Store is what is tested: the interface of the root package, with what the command asks of
-// a store beside it.
-type Store interface {
-	run.Store
-	Undo(ctx context.Context, runID string) (nodes int64, err error)
-	Run(ctx context.Context, runID string) (connector.Run, error)
-	Notices() []string
-	Close(ctx context.Context) error
-}
-
-// Suite says how to make the store that is tested.
-type Suite struct {
-	// Open returns a new store that holds the two files; what it holds is removed
-	// when the test ends. Select narrows a selection to that content and sets its
-	// key, where the store is shared with others.
-	Open   func(t *testing.T, nodes, relationships string) Store
-	Select func(s Store, sel graph.Selection) graph.Selection
-	// Reopen returns another handle on the same content, as another process has.
-	Reopen func(t *testing.T, s Store) Store
-	// Alias is Reopen by another name: a link to the folder, another address.
-	Alias func(t *testing.T, s Store) Store
-	// History returns where the history of runs is kept; nil: the store keeps none.
-	History func(s Store) jobs.History
-	// Jobs returns where jobs are kept, which the store's spends and writes ask for their
-	// fences; nil: the store keeps none.
-	Jobs func(s Store) jobs.Store
-	// File files a job with these properties, as its author does, and returns the id of
-	// its record. The record is removed when the test ends.
-	File func(t *testing.T, s Store, properties map[string]any) (id string)
-}
+import "testing"
 
 // test is one of the contract.
 type test struct {

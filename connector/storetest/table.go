@@ -55,8 +55,10 @@ func TableOf(t testing.TB, g *graph.Graph, release *privacy.Release, prefix stri
 	t.Helper()
 	r := &report.Report{RunID: release.ID(), ReleaseID: release.ID(), NodeCount: g.Order()}
 	nodes := report.Nodes{
-		Graph: g, Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()),
-		Community: make([]int, g.Order()), Sensors: release.Nodes(), PrivateHeat: release.Values(), Sigma: release.Sigmas(),
+		Graph: g, PrivateHeat: release.Values(), NodeValues: report.NodeValues{
+			Source: make([]float64, g.Order()), Probability: make([]float64, g.Order()), Community: make([]int, g.Order()),
+			Sensors: release.Nodes(), Sigma: release.Sigmas(),
+		},
 	}
 	for i := range g.Order() {
 		nodes.Source[i], nodes.Probability[i], nodes.Community[i] = float64(i%7)/7, 1/float64(i+1), i%3

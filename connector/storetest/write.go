@@ -18,8 +18,6 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-func text(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // read returns what a store holds of a column, as text, "" where nothing is.
 func read(t *testing.T, st Store, g *graph.Graph, c report.Column) []string {
 	t.Helper()
@@ -156,8 +154,7 @@ func runID(t *testing.T, suffix string) string {
 }
 
 func testAgain(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	id := runID(t, "a")
 	table := Table(t, g, id, prefix)
 	write(t, st, g, table)
@@ -174,8 +171,7 @@ func testAgain(t *testing.T, s Suite) {
 }
 
 func testReplaced(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	first, second := Table(t, g, runID(t, "a"), prefix), Table(t, g, runID(t, "b"), prefix, 1, 3)
 	write(t, st, g, first)
 	write(t, st, g, second)
@@ -235,8 +231,7 @@ func testUsers(t *testing.T, s Suite) {
 }
 
 func testUndo(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	table := Table(t, g, runID(t, "a"), prefix)
 	write(t, st, g, table)
 	removed, err := st.Undo(t.Context(), table.RunID())
@@ -263,8 +258,7 @@ func testUndo(t *testing.T, s Suite) {
 }
 
 func testCancelled(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	table := Table(t, g, runID(t, "a"), prefix)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -283,8 +277,7 @@ func testCancelled(t *testing.T, s Suite) {
 // A reservation keeps others from the graph until its run is written, undone or
 // cancelled, and changes no node.
 func testReserve(t *testing.T, s Suite) {
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	g := open(t, s, st, graph.Selection{})
+	st, g := opened(t, s)
 	outline := func(suffix string) report.Table { return report.Outline(runID(t, suffix), prefix, nil) }
 	first, second := outline("a").With(report.Property{Name: "budgetScope", Value: "s"}), outline("b")
 	reserve := func(table report.Table) error { return st.Reserve(t.Context(), g, table, false) }

@@ -4,10 +4,9 @@ package database
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
-
-	"go.etcd.io/bbolt"
 )
 
 // Layout of a page of bbolt, in the byte order of the machine: a head of the
@@ -40,24 +39,6 @@ type walk struct {
 	size  int64 // of a page
 	pages uint64
 	seen  map[uint64]bool
-}
-
-// check refuses a database whose file is shorter than it says, or whose tree
-// leaves it, meets itself, or has a page of another kind.
-func (d *DB) check(tx *bbolt.Tx) error {
-	size := int64(d.bolt.Info().PageSize)
-	info, err := d.file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() < tx.Size() {
-		return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, info.Size(), tx.Size())
-	}
-	w := walk{file: d.file, size: size, pages: uint64(tx.Size() / size), seen: make(map[uint64]bool)}
-	if err := w.page(uint64(tx.Cursor().Bucket().Root())); err != nil {
-		return err
-	}
-	return w.free(uint64(tx.ID()))
 }
 
 // free refuses a list of free pages that are in use, out of order or nowhere:
@@ -189,3 +170,6 @@ func (w walk) bucket(id uint64, value []byte, depth int) error {
 	}
 	return w.leaf(id, value[bucketSize:], depth+1)
 }
+
+// ErrDamaged says that the file is no whole database.
+var ErrDamaged = errors.New("damaged database")

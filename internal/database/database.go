@@ -27,9 +27,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
 
-// ErrDamaged says that the file is no whole database.
-var ErrDamaged = errors.New("damaged database")
-
 // Options says how to open a database.
 type Options struct {
 	ReadOnly bool
@@ -77,6 +74,24 @@ func look(root *os.Root, name string, wait time.Duration) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// check refuses a database whose file is shorter than it says, or whose tree
+// leaves it, meets itself, or has a page of another kind.
+func (d *DB) check(tx *bbolt.Tx) error {
+	size := int64(d.bolt.Info().PageSize)
+	info, err := d.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < tx.Size() {
+		return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, info.Size(), tx.Size())
+	}
+	w := walk{file: d.file, size: size, pages: uint64(tx.Size() / size), seen: make(map[uint64]bool)}
+	if err := w.page(uint64(tx.Cursor().Bucket().Root())); err != nil {
+		return err
+	}
+	return w.free(uint64(tx.ID()))
 }
 
 // create makes an empty database under another name first: a file under this one

@@ -26,6 +26,9 @@ func locked(f *os.File, err error) (*os.File, error) {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
+		if errors.Is(err, held) {
+			err = ErrLocked
+		}
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil

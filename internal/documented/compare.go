@@ -30,6 +30,12 @@ var (
 	rules  = regexp.MustCompile(`─+`)
 )
 
+// How a page shows an exit code: as the command does, behind its error, or by itself.
+var (
+	exitShown  = regexp.MustCompile(`\(exit (\d+)\)$`)
+	exitRemark = regexp.MustCompile(`^\(exit \d+\)$`)
+)
+
 func anyForm() *regexp.Regexp {
 	groups := make([]string, len(forms))
 	for k, f := range forms {
@@ -130,26 +136,6 @@ func segments(shown []string) [][]string {
 		parts[len(parts)-1] = append(parts[len(parts)-1], line)
 	}
 	return parts
-}
-
-// Compare compares what a command printed with what its page shows, and returns the
-// differences; none where the page shows nothing.
-func (c *Command) Compare(printed string) []string {
-	shown := full(c.Output)
-	if len(shown) == 0 {
-		return nil
-	}
-	lines := full(strings.Split(printed, "\n"))
-	parts := segments(shown)
-	for k, part := range parts {
-		first, last := k == 0, k == len(parts)-1
-		at := place(part, lines, first, last)
-		if at < 0 {
-			return differences(part, lines, first, last)
-		}
-		lines = lines[at+len(part):]
-	}
-	return nil
 }
 
 // place is where a segment is found among lines, -1 where it is not. The first segment of

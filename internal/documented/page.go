@@ -4,7 +4,6 @@ package documented
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,12 +63,6 @@ func (c *Command) extend(line string, i int) bool {
 	return open
 }
 
-// How a page shows an exit code: as the command does, behind its error, or by itself.
-var (
-	exitShown  = regexp.MustCompile(`\(exit (\d+)\)$`)
-	exitRemark = regexp.MustCompile(`^\(exit \d+\)$`)
-)
-
 // Exit is the exit code that a page shows, 0 where it shows none.
 func (c *Command) Exit() int {
 	for _, line := range c.Output {
@@ -88,6 +81,46 @@ func (c *Command) Fix(printed string, exit int) {
 		return
 	}
 	c.fresh, c.stale = c.rewrite(strings.Split(strings.TrimRight(printed, "\n"), "\n"), exit), true
+}
+
+// Compare compares what a command printed with what its page shows, and returns the
+// differences; none where the page shows nothing.
+func (c *Command) Compare(printed string) []string {
+	shown := full(c.Output)
+	if len(shown) == 0 {
+		return nil
+	}
+	lines := full(strings.Split(printed, "\n"))
+	parts := segments(shown)
+	for k, part := range parts {
+		first, last := k == 0, k == len(parts)-1
+		at := place(part, lines, first, last)
+		if at < 0 {
+			return differences(part, lines, first, last)
+		}
+		lines = lines[at+len(part):]
+	}
+	return nil
+}
+
+// rewrite is what a page is to show of printed lines: of each segment what stands in its
+// place, found by its first and its last line without their numbers.
+func (c *Command) rewrite(printed []string, exit int) []string {
+	var out []string
+	parts := segments(c.Output)
+	next := 0
+	for k, part := range parts {
+		if k > 0 {
+			out = append(out, elision(c.Output, k))
+		}
+		part = trim(part)
+		from, to := extent(part, printed, next, k == 0, k == len(parts)-1)
+		for _, line := range printed[from:to] {
+			out = append(out, kept(part, line))
+		}
+		next = to
+	}
+	return remark(out, exit)
 }
 
 // Write writes a page with the outputs that were fixed, if any was.

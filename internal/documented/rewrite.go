@@ -8,26 +8,6 @@ import (
 	"strings"
 )
 
-// rewrite is what a page is to show of printed lines: of each segment what stands in its
-// place, found by its first and its last line without their numbers.
-func (c *Command) rewrite(printed []string, exit int) []string {
-	var out []string
-	parts := segments(c.Output)
-	next := 0
-	for k, part := range parts {
-		if k > 0 {
-			out = append(out, elision(c.Output, k))
-		}
-		part = trim(part)
-		from, to := extent(part, printed, next, k == 0, k == len(parts)-1)
-		for _, line := range printed[from:to] {
-			out = append(out, kept(part, line))
-		}
-		next = to
-	}
-	return remark(out, exit)
-}
-
 // elision is the k-th line of a page that stands for any, as it is indented there.
 func elision(shown []string, k int) string {
 	for _, line := range shown {

@@ -55,30 +55,6 @@ func given(r *http.Request) string {
 	return password
 }
 
-// guard admits requests with the token, or, where there is none, reads whose Host header
-// names this machine: any other Host may be DNS rebinding by a page elsewhere.
-func (s *server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-		switch {
-		case s.secret.is(given(r)):
-			next.ServeHTTP(w, r)
-		case s.secret != nil:
-			w.Header().Set("WWW-Authenticate", `Basic realm="GraphCloak: any user name, and the token as password"`)
-			fail(w, r, &problem{http.StatusUnauthorized, "unauthorized", "give the token, as Authorization: Bearer TOKEN"})
-		case !local(r.Host):
-			fail(w, r, &problem{
-				http.StatusForbidden, "forbidden",
-				"without a token this server answers to the names of its own machine alone",
-			})
-		case !reads:
-			fail(w, r, &problem{http.StatusForbidden, "forbidden", "changes need a token: start the server with --token-file"})
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
 // local reports whether a Host header names this machine itself.
 func local(host string) bool {
 	name, _, err := net.SplitHostPort(host)

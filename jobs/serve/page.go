@@ -47,14 +47,6 @@ type frame struct {
 	Content   any
 }
 
-// homeContent is the first page.
-type homeContent struct {
-	Jobs    []jobs.Summary // what a person has to fix first
-	Needy   int            // how many of them
-	Runs    []jobs.Run
-	Budgets []Budget
-}
-
 // page renders what a handler returns under the template of its name.
 func (s *server) page(handle func(*http.Request) (string, frame, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

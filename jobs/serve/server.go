@@ -3,59 +3,13 @@
 package serve
 
 import (
-	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
-
-	"github.com/graphcloak/graphcloak/jobs"
 )
-
-// Options of a server.
-type Options struct {
-	Engine  *jobs.Engine
-	Store   jobs.Store
-	Name    string       // of the store, without credentials
-	Version string       // of the program
-	Token   string       // "": nothing can be changed, and this machine alone is answered
-	Metrics http.Handler // of /metrics
-	Log     *slog.Logger
-
-	// Budgets returns what every scope has spent and what is left.
-	Budgets func(ctx context.Context) ([]Budget, error)
-	// Cost returns what a run of a job spends and from which scope; false where its settings do not say.
-	Cost func(d jobs.Definition) (Cost, bool)
-	// Report writes the page of a run's report, which is JSON, to be shown under
-	// ReportPolicy, a Content-Security-Policy.
-	Report       func(ctx context.Context, w io.Writer, report []byte) error
-	ReportPolicy string
-}
-
-// Budget is what a scope has spent. A number that does not exist is absent: ε beyond
-// conversion, what is left without a cap.
-type Budget struct {
-	Scope            string   `json:"budgetScope"`
-	Releases         int64    `json:"releases"`
-	Epsilon          *float64 `json:"epsilon,omitempty"` // of all releases, however old
-	Delta            float64  `json:"delta"`
-	CapEpsilon       *float64 `json:"capEpsilon,omitempty"`
-	CapDelta         *float64 `json:"capDelta,omitempty"`
-	CapPerSeconds    int64    `json:"capPerSeconds,omitempty"`
-	RecentEpsilon    *float64 `json:"recentEpsilon,omitempty"` // what counts against a sliding cap
-	RemainingEpsilon *float64 `json:"remainingEpsilon,omitempty"`
-	MovedTo          string   `json:"movedTo,omitempty"`
-}
-
-// Cost is what a run of a job spends.
-type Cost struct {
-	Scope          string
-	Epsilon, Delta float64
-}
 
 // Limits of a request.
 const (
@@ -75,15 +29,6 @@ const manyFiles = 4096
 // anyone who connects.
 func Bounded(l net.Listener) net.Listener {
 	return netutil.LimitListener(l, int(max(1, min(openFiles(), manyFiles)/4)))
-}
-
-// server answers requests.
-type server struct {
-	Options
-	secret secret
-
-	mu   sync.Mutex
-	home homeContent // as it was shown last
 }
 
 // New returns a server with limits on what a client may ask of it. Its address and
@@ -134,6 +79,30 @@ func (s *server) handler() http.Handler {
 	return headers(guard.Handler(http.MaxBytesHandler(open, maxBody)))
 }
 
+// guard admits requests with the token, or, where there is none, reads whose Host header
+// names this machine: any other Host may be DNS rebinding by a page elsewhere.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		switch {
+		case s.secret.is(given(r)):
+			next.ServeHTTP(w, r)
+		case s.secret != nil:
+			w.Header().Set("WWW-Authenticate", `Basic realm="GraphCloak: any user name, and the token as password"`)
+			fail(w, r, &problem{http.StatusUnauthorized, "unauthorized", "give the token, as Authorization: Bearer TOKEN"})
+		case !local(r.Host):
+			fail(w, r, &problem{
+				http.StatusForbidden, "forbidden",
+				"without a token this server answers to the names of its own machine alone",
+			})
+		case !reads:
+			fail(w, r, &problem{http.StatusForbidden, "forbidden", "changes need a token: start the server with --token-file"})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
 // headers says to browsers that pages run nothing, load nothing from elsewhere and are
 // in no frame.
 func headers(next http.Handler) http.Handler {
@@ -156,10 +125,4 @@ func (s *server) ready(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	text(w, http.StatusOK, "ready")
-}
-
-func text(w http.ResponseWriter, status int, line string) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
-	io.WriteString(w, line+"\n")
 }

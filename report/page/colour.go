@@ -19,6 +19,8 @@ var (
 	dark  = []string{"#3a4652", "#50585a", "#666a62", "#7c7c6a", "#928e72", "#a7a17a", "#bdb382", "#d3c58a", "#e9d792", "#ffe99a"}
 )
 
+type swatch struct{ Class, Fill string }
+
 // bin is the colour of a probability where the largest is highest.
 func bin(p, highest float64) int {
 	if highest <= 0 {

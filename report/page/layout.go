@@ -20,18 +20,15 @@ import (
 // that is not, such as a social network, would come out as a tangle: its communities
 // become discs.
 func place(g *graph.Graph, labels []int, communities int) []r2.Vec {
-	members := make([][]int, 0)
 	component, sizes := g.Components()
-	for range sizes {
-		members = append(members, nil)
-	}
+	members := make([][]int, len(sizes))
 	for i, c := range component {
 		members[c] = append(members[c], i)
 	}
 	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	const small = 60 // nodes, of which even a tangle can be read
 	out := make([]r2.Vec, g.Order())
-	if n := len(members[0]); n > small && 2*float64(eccentricity(g, members[0][0])) < math.Sqrt(float64(n)) {
+	if n := len(members[0]); n > small && 2*float64(slices.Max(hops(g, members[0][0]))) < math.Sqrt(float64(n)) {
 		discs(g, labels, communities, out)
 		return out
 	}
@@ -44,10 +41,7 @@ func place(g *graph.Graph, labels []int, communities int) []r2.Vec {
 
 // hops returns the distances from a node, −1 where there is no path.
 func hops(g *graph.Graph, from int) []int32 {
-	d := make([]int32, g.Order())
-	for i := range d {
-		d[i] = -1
-	}
+	d := slices.Repeat([]int32{-1}, g.Order())
 	d[from] = 0
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
 		for _, j := range g.Neighbors(queue[0]) {
@@ -59,8 +53,6 @@ func hops(g *graph.Graph, from int) []int32 {
 	}
 	return d
 }
-
-func eccentricity(g *graph.Graph, from int) int32 { return slices.Max(hops(g, from)) }
 
 // pivots bounds the columns of distances that [unroll] looks at.
 const pivots = 100
@@ -201,7 +193,11 @@ func packRows(parts [][]int, at []r2.Vec) {
 	area := 0.0
 	boxes := make([]r2.Box, len(parts))
 	for k, nodes := range parts {
-		boxes[k] = bounds(nodes, at)
+		some := make([]r2.Vec, len(nodes))
+		for i, v := range nodes {
+			some[i] = at[v]
+		}
+		boxes[k] = boundsOf(some)
 		size := boxes[k].Size()
 		area += (size.X + 2) * (size.Y + 2)
 	}
@@ -217,14 +213,6 @@ func packRows(parts [][]int, at []r2.Vec) {
 		}
 		x, height = x+size.X+2, max(height, size.Y)
 	}
-}
-
-func bounds(nodes []int, at []r2.Vec) r2.Box {
-	some := make([]r2.Vec, len(nodes))
-	for k, v := range nodes {
-		some[k] = at[v]
-	}
-	return boundsOf(some)
 }
 
 func boundsOf(at []r2.Vec) r2.Box {

@@ -30,7 +30,8 @@ func sample(t *testing.T, g *graph.Graph, labels []int, sensors int) *report.Rep
 	}
 	p = p.NameByMembers(g, nil)
 	n := g.Order()
-	nodes := report.Nodes{Graph: g, Source: make([]float64, n), Probability: make([]float64, n), Community: p.Labels}
+	nodes := report.Nodes{Graph: g}
+	nodes.Community, nodes.Source, nodes.Probability = p.Labels, make([]float64, n), make([]float64, n)
 	sum := 0.0
 	for i := range n {
 		nodes.Probability[i] = math.Exp(-math.Abs(float64(i-n/3)) / 4)

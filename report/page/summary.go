@@ -39,12 +39,6 @@ func (c *content) Headline() string {
 	return fmt.Sprintf("The source is most likely in community %s", cut(r.Communities[0].Name))
 }
 
-// Tells reports whether the measurements tell one place from another: else a map and a list of nodes mean nothing.
-func (c *content) Tells() bool {
-	r := c.Report
-	return r.StandsOut() || r.Answers() && len(r.Communities) < 2
-}
-
 // sure is how sure the answer is, in words.
 func (c *content) sure() string {
 	switch p := c.Report.Communities[0].Probability; {
@@ -243,24 +237,9 @@ func compared(a report.Alternative) string {
 	}
 }
 
-// SettingsFacts and RunFacts are the folded tables.
-func (c *content) SettingsFacts() factTable { return factTable{"Settings", c.Settings} }
-
-// RunFacts identify the run.
-func (c *content) RunFacts() factTable { return factTable{"The run", c.Facts} }
-
-// suspect is a sensor that may be faulty.
-type suspect struct {
-	Name        string
-	Probability float64
-}
-
 // Suspects are the likeliest of the sensors that may be faulty.
-func (c *content) Suspects() (list []suspect) {
-	for _, s := range c.Report.SuspectSensors[:len(c.Report.SuspectSensors)-c.MoreSuspects()] {
-		list = append(list, suspect{string(s.NodeID), s.Probability})
-	}
-	return list
+func (c *content) Suspects() []report.Suspect {
+	return c.Report.SuspectSensors[:min(listed, len(c.Report.SuspectSensors))]
 }
 
 // AnyMass reports whether Basis Pursuit Denoising found a source in any community.
@@ -274,3 +253,70 @@ func (c *content) AllBroken() bool { return c.Report.FaultySensors() == c.Report
 
 // MoreSuspects is the number of those that are not listed.
 func (c *content) MoreSuspects() int { return max(0, len(c.Report.SuspectSensors)-listed) }
+
+// Certificate says in words what Basis Pursuit Denoising proved.
+func (c *content) Certificate() string {
+	b := c.Report.BPDN
+	switch b.Status {
+	case "optimal":
+		gap := ""
+		if b.Gap != nil {
+			gap = fmt.Sprintf(" No source vector that fits has a total mass smaller by more than a relative %s: the duality gap proves it.",
+				strconv.FormatFloat(*b.Gap, 'g', 2, 64))
+		}
+		return fmt.Sprintf("The least source vector within the radius of the measurements has mass %s, on %s.%s This is no second "+
+			"answer: it does not tell where the source is. It bounds the true mass from below only where the noise is within the "+
+			"radius, which by the rule that is taken by default it is in half of all runs. The ranking above rests on the posterior.",
+			digits(b.Objective), nodesOf(len(b.Support)), gap)
+	case "zero":
+		return "No source at all explains the measurements just as well within the noise: f̂ = 0 is optimal, and this method names " +
+			"nothing. The ranking above rests on the posterior."
+	case "infeasible":
+		return "No source vector in [0, 1] fits the measurements within the radius; there is a proof. The ranking above rests on " +
+			"the posterior."
+	}
+	return "The solver stopped without a certificate, so f̂ may not be optimal. The ranking above rests on the posterior, which does " +
+		"not depend on it."
+}
+
+// SettingsFacts are the parameters of the run, for a reader who repeats it.
+func (c *content) SettingsFacts() factTable {
+	r := c.Report
+	return factTable{"Settings", filled([]fact{
+		{"diffusion time τ", digits(r.Tau)},
+		{"Laplacian", r.Laplacian},
+		{"kernel", r.KernelMethod},
+		{"ε", digits(r.Epsilon)},
+		{"δ", digits(r.Delta)},
+		{"radius of neighbours α", digits(r.Alpha)},
+		{"metric", r.Metric},
+		{"calibration", r.Calibration},
+		{"allocation of the noise", r.Allocation},
+		{"randomness", r.Randomness},
+		{"prior", r.Prior},
+	})}
+}
+
+// RunFacts identify the run.
+func (c *content) RunFacts() factTable {
+	r, when := c.Report, ""
+	if !r.StartedAt.IsZero() {
+		when = r.StartedAt.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return factTable{"The run", filled([]fact{
+		{"run", r.RunID},
+		{"release", r.ReleaseID},
+		{"started", when},
+		{"version", r.Version},
+		{"store", r.Store},
+		{"nodes", thousands(r.NodeCount)},
+		{"relationships", thousands(r.RelationshipCount)},
+		{"components", thousands(r.ComponentCount)},
+		{"sensors that report", thousands(r.SensorCount)},
+		{"ledger head", r.LedgerHead},
+	})}
+}
+
+func filled(list []fact) []fact {
+	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" || f.Value == "0" })
+}

@@ -41,7 +41,8 @@ func html(t *testing.T, n int, places bool) string {
 		t.Fatal(err)
 	}
 	captions, at := make([]string, n), make([]r2.Vec, n)
-	nodes := report.Nodes{Graph: g, Community: p.Labels, Source: make([]float64, n), Probability: make([]float64, n)}
+	nodes := report.Nodes{Graph: g}
+	nodes.Community, nodes.Source, nodes.Probability = p.Labels, make([]float64, n), make([]float64, n)
 	sum := 0.0
 	for i := range n {
 		captions[i], at[i] = hostile[i%len(hostile)]+fmt.Sprint(i), r2.Vec{X: points[i].X, Y: points[i].Y}
@@ -264,4 +265,3 @@ func TestPrint(t *testing.T) {
 		t.Error("on paper the guarantee is folded away")
 	}
 }
-

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/spatial/r2"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// View is what the page of one run shows. Only Report is needed; a map is drawn where
+// [report.Report.Nodes] has a graph.
+type View struct {
+	Report     *report.Report
+	Places     []r2.Vec // of the nodes, y upwards; NaN where one has none; nil: laid out
+	Geographic bool     // places are longitude and latitude
+	Captions   []string // what a reader calls the nodes; nil or "": their ids
+	Budget     *Budget
+	Truth      *Truth
+	Command    string  // that repeats the run
+	Queries    []Query // that show the members in the store
+	NoMap      string  // why there is no map; "" says nothing
+	NoCurve    string  // why the report has no curve; "" says nothing
+}
+
+// Budget is what the scope of a run has spent in all, and its limit.
+type Budget struct {
+	Scope      string  `json:"budgetScope"`
+	Releases   int     `json:"releases"`
+	Epsilon    float64 `json:"epsilon"` // composed
+	Delta      float64 `json:"delta"`
+	CapEpsilon float64 `json:"capEpsilon,omitempty"` // 0: no limit
+	CapDelta   float64 `json:"capDelta,omitempty"`
+	Left       float64 `json:"remainingEpsilon,omitempty"`
+	Per        string  `json:"capPer,omitempty"`    // span of time that the limit is for; "": all time
+	PerSensor  bool    `json:"perSensor,omitempty"` // all ε and δ are of any single sensor's values
+}
+
+// Of continues the ε of a scope with what it is of, "" where it is all values.
+func (b Budget) Of() string {
+	if b.PerSensor {
+		return " for any single sensor's values, not for several together"
+	}
+	return ""
+}
+
+// Truth is where the sources really were, which only a demonstration knows.
+type Truth struct {
+	Nodes []int
+	Right bool // the first community holds one of them
+	Text  string
+}
+
+// Query is a query of the store and what it lists.
+type Query struct{ What, Text string }
+
+// content is a view with what the template needs beside it.
+type content struct {
+	View
+	Map, Zoom  *scene
+	Rows       []row
+	More       int // communities beyond the rows
+	Likeliest  []node
+	Neighbours []neighbour
+	Chart      *chart
+
+	graph       *graph.Graph
+	nodes       report.Nodes
+	labels      []int
+	communities int
+	places      []r2.Vec
+	credible    map[int]bool
+	sigma       map[int]float64
+	sigmaMin    float64
+	sigmaMax    float64
+	best        int
+	highest     float64
+}
+
+// row is a community of the ranking.
+type row struct {
+	report.Community
+	Rank    int
+	Width   float64 // of its bar, of 200
+	Before  float64 // the same before the measurements
+	Members []string
+}
+
+// node is one of the likeliest.
+type node struct {
+	Key, Name, Community string
+	Probability          float64
+	Credible             bool
+	Sigma                string
+}
+
+// neighbour is a node beside the likeliest.
+type neighbour struct {
+	Name  string
+	Ratio float64 // of its probability to that of the likeliest
+}
+
+type fact struct{ Name, Value string }
+
+// listed bounds the rows of a table.
+const listed = 20
+
+func (c *content) all() []int {
+	all := make([]int, c.graph.Order())
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// order is the nodes, the likeliest first.
+func (c *content) order() []int {
+	order := c.all()
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.probability(b), c.probability(a)) })
+	return order
+}
+
+func (c *content) probability(v int) float64 { return c.nodes.Probability[v] }
+
+// named reports whether a node is in the community that the answer names.
+func (c *content) named(v int) bool {
+	return c.Report.StandsOut() && c.labels[v] == c.Report.Communities[0].CommunityID
+}
+
+// name is what a reader calls a node.
+func (c *content) name(v int) string {
+	if c.Captions != nil && c.Captions[v] != "" {
+		return c.Captions[v]
+	}
+	return string(c.graph.ID(v))
+}
+
+// call is a node's name with its key where they differ.
+func (c *content) call(v int) string {
+	if name, id := c.name(v), string(c.graph.ID(v)); name != id {
+		return name + " (" + id + ")"
+	}
+	return c.name(v)
+}
+
+// Best is the likeliest node.
+func (c *content) Best() string { return c.call(c.best) }
+
+// Tells reports whether the measurements tell one place from another: else a map and a list of nodes mean nothing.
+func (c *content) Tells() bool {
+	r := c.Report
+	return r.StandsOut() || r.Answers() && len(r.Communities) < 2
+}
