@@ -4,12 +4,10 @@ package expm_test
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -18,10 +16,7 @@ import (
 func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	b := new(graph.Builder)
-	for i := range n {
-		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
-	}
+	var edges [][3]float64
 	perm := r.Perm(n)
 	seen := map[[2]int]bool{}
 	join := func(u, v int, weight float64) {
@@ -29,7 +24,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 			return
 		}
 		seen[[2]int{u, v}] = true
-		must.Do(t, b.Connect(perm[u], perm[v], weight, 1))
+		edges = append(edges, [3]float64{float64(perm[u]), float64(perm[v]), weight})
 	}
 	join(0, 1, heavy)
 	join(1, 2, heavy)
@@ -52,8 +47,7 @@ func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
 		}
 		at += k
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return build(t, n, edges)
 }
 
 // Eigenvalues that are alike and far below the norm are found in a few sweeps, and the

@@ -73,13 +73,9 @@ func TestRefusedTauNamesTheLimit(t *testing.T) {
 // where τ is large.
 func heavyTail(t *testing.T) *laplacian.Laplacian {
 	t.Helper()
-	b := new(graph.Builder)
-	for i := range 13 {
-		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
-		if i > 0 {
-			must.Do(t, b.Connect(i-1, i, math.Pow(10, float64(i)), 1))
-		}
+	var edges [][3]float64
+	for i := 1; i < 13; i++ {
+		edges = append(edges, [3]float64{float64(i - 1), float64(i), math.Pow(10, float64(i))})
 	}
-	g := must.Get(b.Graph())(t)
-	return laplacian.New(g, laplacian.Combinatorial)
+	return laplacian.New(build(t, 13, edges), laplacian.Combinatorial)
 }

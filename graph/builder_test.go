@@ -25,7 +25,10 @@ type relationship struct {
 
 // build adds the nodes and relationships in the given order.
 func build(a graph.Aggregation, nodes []string, relationships []relationship) (*graph.Graph, error) {
-	b := graph.Builder{Aggregation: a}
+	return fill(&graph.Builder{Aggregation: a}, nodes, relationships)
+}
+
+func fill(b *graph.Builder, nodes []string, relationships []relationship) (*graph.Graph, error) {
 	for _, id := range nodes {
 		if _, err := b.AddNode(graph.ID(id)); err != nil {
 			return nil, err
@@ -143,13 +146,7 @@ func TestBadInput(t *testing.T) {
 func TestReuse(t *testing.T) {
 	b := graph.Builder{Aggregation: graph.Max}
 	for range 2 {
-		for _, id := range []graph.ID{"x", "y"} {
-			must.Get(b.AddNode(id))(t)
-		}
-		for _, w := range []float64{2, 3} {
-			must.Do(t, b.AddEdge("x", "y", w))
-		}
-		g := must.Get(b.Graph())(t)
+		g := must.Get(fill(&b, []string{"x", "y"}, []relationship{{"x", "y", 2, 1}, {"x", "y", 3, 1}}))(t)
 		if e, _ := g.Edge(0, 1); e.Weight != 3 || g.Dropped().Parallel != 1 {
 			t.Errorf("edge %+v, dropped %+v", e, g.Dropped())
 		}
@@ -334,16 +331,7 @@ func ExampleBuilder() {
 // TestDropIsolated: what is left is the graph of the other nodes, whatever their order and weights.
 func TestDropIsolated(t *testing.T) {
 	relationships := []relationship{{"d", "b", 2, 1}, {"b", "f", 3, 4}, {"c", "c", 1, 1}}
-	b := graph.Builder{DropIsolated: true}
-	for _, id := range []graph.ID{"f", "a", "d", "c", "b", "zz"} {
-		must.Get(b.AddNode(id))(t)
-	}
-	for _, r := range relationships {
-		u, _ := b.Handle(graph.ID(r.u))
-		v, _ := b.Handle(graph.ID(r.v))
-		must.Do(t, b.Connect(u, v, r.weight, r.length))
-	}
-	g := must.Get(b.Graph())(t)
+	g := must.Get(fill(&graph.Builder{DropIsolated: true}, []string{"f", "a", "d", "c", "b", "zz"}, relationships))(t)
 	want := mustBuild(t, graph.Sum, []string{"b", "d", "f"}, relationships[:2])
 	if g.Digest() != want.Digest() || g.Dropped().Isolated != 3 || g.Dropped().SelfLoops != 1 {
 		t.Errorf("%d nodes, %+v", g.Order(), g.Dropped())

@@ -36,6 +36,23 @@ func apart(rnd *rand.Rand) (m *mat.Dense, rows, columns []int32) {
 	return m, rows, columns
 }
 
+// measured are measurements of a source in M that is off by d, with weights 1e4 in the large component.
+func measured(t *testing.T, rnd *rand.Rand, m *mat.Dense, rows, columns []int32, d, small float64) (y, u []float64, data measurement.Data) {
+	t.Helper()
+	n := len(rows)
+	y, u = make([]float64, n), make([]float64, n)
+	source := rnd.IntN(n)
+	for s := range n {
+		u[s] = 1e4
+		if rows[s] == 1 {
+			u[s] = small
+		}
+		y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
+	}
+	op := must.Get(recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns))(t)
+	return y, u, must.Get(measurement.Whiten(op, y, u))(t)
+}
+
 // rankOne returns d·u·vᵀ/(‖u‖‖v‖) with the rows and columns of one block only.
 func rankOne(rows, columns []int32, block int32, d float64, u, v []float64) *mat.Dense {
 	u, v = append([]float64(nil), u...), append([]float64(nil), v...)
@@ -67,17 +84,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 	for trial := range 40 {
 		m, rows, columns := apart(rnd)
 		n := len(rows)
-		y, u := make([]float64, n), make([]float64, n)
-		source := rnd.IntN(n)
-		for s := range n {
-			u[s] = 1e4
-			if rows[s] == 1 {
-				u[s] = 1e10
-			}
-			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
-		}
-		op := must.Get(recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns))(t)
-		data := must.Get(measurement.Whiten(op, y, u))(t)
+		_, u, data := measured(t, rnd, m, rows, columns, d, 1e10)
 		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, recovery.Rule{}, nil)
 		if err != nil {
 			t.Errorf("trial %d: %v", trial, err)
@@ -153,17 +160,7 @@ func TestBlurLeavesTheBall(t *testing.T) {
 	for range 60 {
 		m, rows, columns := apart(rnd)
 		n := len(rows)
-		y, u := make([]float64, n), make([]float64, n)
-		source := rnd.IntN(n)
-		for s := range n {
-			u[s] = 1e4
-			if rows[s] == 1 {
-				u[s] = 1e6
-			}
-			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
-		}
-		op := must.Get(recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns))(t)
-		data := must.Get(measurement.Whiten(op, y, u))(t)
+		y, u, data := measured(t, rnd, m, rows, columns, d, 1e6)
 		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}},
 			recovery.Rule{Kind: recovery.Chi2}, nil)
 		if err != nil || res.Status != recovery.Optimal {
