@@ -13,13 +13,7 @@ import (
 // TestReplayFindsRewriting: an old entry that is replaced by a sound one, hash and
 // all, no longer fits the next.
 func TestReplayFindsRewriting(t *testing.T) {
-	a := NewAccount("s")
-	var entries []Entry
-	for i := range 4 {
-		e := must.Get(a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, nil))(t)
-		a = must.Get(a.Append(*e))(t)
-		entries = append(entries, *e)
-	}
+	a, entries := undated(t, 4)
 	if got, err := Replay("s", entries); err != nil || !got.equal(a) {
 		t.Fatalf("%+v (%v), want %+v", got, err, a)
 	}
