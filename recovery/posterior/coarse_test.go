@@ -55,10 +55,7 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	const m, n, source = 200, 400, 17
 	rnd := rand.New(rand.NewPCG(41, 1))
 	a := groups(rnd, m, n, 5, 5, .1)
-	y := mat.Col(nil, source, a)
-	for i := range y {
-		y[i] += rnd.NormFloat64()
-	}
+	y := noisyColumn(rnd, a, source)
 	op := newCoarsened(a, 1e-6)
 	d := measurement.Data{A: op, Y: y}
 	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),

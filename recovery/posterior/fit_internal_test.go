@@ -171,10 +171,7 @@ func TestFitByProducts(t *testing.T) {
 	var five, twenty int
 	for run := range runs {
 		random := rand.New(rand.NewPCG(6, uint64(run)))
-		y := mat.Col(nil, run%n, a.M)
-		for s := range y {
-			y[s] += random.NormFloat64()
-		}
+		y := noisyColumn(random, a.M, run%n)
 		of := c.Check(y)
 		if of.Fit <= .05 {
 			five++

@@ -20,6 +20,15 @@ import (
 // hidden is an operator whose entries cannot be read.
 type hidden struct{ linop.Operator }
 
+// noisyColumn is what sensors measure of a full source at a node.
+func noisyColumn(rnd *rand.Rand, a *mat.Dense, node int) []float64 {
+	y := mat.Col(nil, node, a)
+	for i := range y {
+		y[i] += rnd.NormFloat64()
+	}
+	return y
+}
+
 // Bounded norms hold everywhere, and are exact where a source is likely; the
 // posterior is within its bounds of the exact one.
 func TestBoundedNorms(t *testing.T) {
@@ -31,10 +40,7 @@ func TestBoundedNorms(t *testing.T) {
 			a.Set(i, j, 3*rnd.NormFloat64())
 		}
 	}
-	y := mat.Col(nil, source, a)
-	for i := range y {
-		y[i] += rnd.NormFloat64()
-	}
+	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
 		effort{probes: []int{100}, peaks: 5, most: n})
@@ -261,10 +267,7 @@ func TestWeightedDirections(t *testing.T) {
 	const m, n, k, source = 400, 5000, 200, 17
 	rnd := rand.New(rand.NewPCG(32, 1))
 	a := groups(rnd, m, n, k, 7, .02)
-	y := mat.Col(nil, source, a)
-	for i := range y {
-		y[i] += rnd.NormFloat64()
-	}
+	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
 		effort{probes: []int{16, 64}})
