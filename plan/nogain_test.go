@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/internal/must"
@@ -34,13 +35,13 @@ func TestUniformIsTaken(t *testing.T) {
 	job := testkit.PaperJob()
 	job.Settings.Tau, job.Settings.Public.Communities.Property = 4, "side"
 	job.Plan.Budget.Epsilon, job.Plan.Budget.Delta = 1, 1e-5
-	job.Plan.Allocation = graphcloak.Allocation{}
+	job.Plan.Allocation = graphcloak.Allocation{Time: time.Second}
 	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)
 	s := p.Simulated
 	if p.Allocated != nil || s == nil || p.Searched() != s || s.Loss < s.EqualLoss {
 		t.Fatalf("allocated %v, simulated %+v", p.Allocated, s)
 	}
-	for _, want := range []string{fmt.Sprintf("%.3f nats", s.Loss), fmt.Sprintf("with %.3f", s.EqualLoss), "256 simulated runs"} {
+	for _, want := range []string{fmt.Sprintf("%.3f nats", s.Loss), fmt.Sprintf("with %.3f", s.EqualLoss), fmt.Sprintf("%d simulated runs", s.Trials)} {
 		if !strings.Contains(p.UniformReason, want) {
 			t.Errorf("%q lacks %q", p.UniformReason, want)
 		}

@@ -189,8 +189,9 @@ func TestMisreadLinesAreExplained(t *testing.T) {
 		`{"reading":1,"reading":0.7361}`:           `it is not one JSON object in which each key stands once`,
 		`0.7361`:                                   `it is not one JSON object in which each key stands once`,
 	} {
-		_, err := cloak(pk, in, sensor.CloakOptions{StateDir: t.TempDir()})
-		if full := "sensor: line 1: " + sensor.ErrReading.Error() + ": " + want; !errors.Is(err, sensor.ErrReading) || err.Error() != full {
+		out, err := cloak(pk, in, sensor.CloakOptions{StateDir: t.TempDir()})
+		full := "sensor: line 1: " + sensor.ErrReading.Error() + ": " + want
+		if !errors.Is(err, sensor.ErrReading) || err.Error() != full || out != "" {
 			t.Errorf("%s: %v, want %s", in, err, full)
 		}
 	}
