@@ -41,7 +41,9 @@ func TestUniformIsTaken(t *testing.T) {
 	if p.Allocated != nil || s == nil || p.Searched() != s || s.Loss < s.EqualLoss {
 		t.Fatalf("allocated %v, simulated %+v", p.Allocated, s)
 	}
-	for _, want := range []string{fmt.Sprintf("%.3f nats", s.Loss), fmt.Sprintf("with %.3f", s.EqualLoss), fmt.Sprintf("%d simulated runs", s.Trials)} {
+	for _, want := range []string{
+		fmt.Sprintf("%.3f nats", s.Loss), fmt.Sprintf("with %.3f", s.EqualLoss), fmt.Sprintf("%d simulated runs", s.Trials),
+	} {
 		if !strings.Contains(p.UniformReason, want) {
 			t.Errorf("%q lacks %q", p.UniformReason, want)
 		}
