@@ -143,15 +143,24 @@ func TestFaultOfDetectorHidesNoError(t *testing.T) {
 	<-d.begun
 }
 
-// A recovery that fails leaves no search behind.
-func TestRecoveryThatFailsLeavesNoSearch(t *testing.T) {
-	d := newHeld()
-	m, _ := searching(t, d)
-	in := analyst.Measurements{Nodes: []int{2, 1}, Values: []float64{0, 0}, Sigmas: []float64{1, 1}}
-	if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); err == nil {
-		t.Fatal("measurements out of order were taken")
-	}
-	if len(d.begun) != len(d.ended) || len(d.ended) != 1 {
-		t.Errorf("%d searches began, %d ended", len(d.begun), len(d.ended))
+// A recovery or a run that fails leaves no search behind.
+func TestFailureLeavesNoSearch(t *testing.T) {
+	for name, do := range map[string]func(m *graphcloak.Model, job graphcloak.Job) error{
+		"recovery": func(m *graphcloak.Model, _ graphcloak.Job) error {
+			in := analyst.Measurements{Nodes: []int{2, 1}, Values: []float64{0, 0}, Sigmas: []float64{1, 1}}
+			_, err := m.RecoverFrom(t.Context(), in, analyst.Options{})
+			return err
+		},
+		"run": func(m *graphcloak.Model, job graphcloak.Job) error {
+			job.Plan.Budget.Epsilon = -1
+			_, err := m.Run(t.Context(), job)
+			return err
+		},
+	} {
+		d := newHeld()
+		m, job := searching(t, d)
+		if err := do(m, job); err == nil || len(d.begun) != len(d.ended) || len(d.ended) != 1 {
+			t.Errorf("%s: %v; %d searches began, %d ended", name, err, len(d.begun), len(d.ended))
+		}
 	}
 }
