@@ -103,6 +103,39 @@ func TestGram(t *testing.T) {
 	}
 }
 
+// TestGramCancels: where the ball is a millionth of y, what is left of y is not seen in
+// squares, and pivots are judged by the true residual.
+func TestGramCancels(t *testing.T) {
+	const m, n = 200, 120
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for trial := range 20 {
+		apart, noise := []float64{1, 1, .1, .01}[trial%4], []float64{1e-6, 1e-8, 1e-6, 1e-4}[trial%4]
+		a := linop.Dense{M: mat.NewDense(m, n, nil)}
+		f, y := make([]float64, n), make([]float64, m)
+		for i := range m {
+			common := rnd.NormFloat64()
+			for j := range n {
+				a.M.Set(i, j, common+apart*rnd.NormFloat64())
+			}
+		}
+		for j := range f {
+			f[j] = math.Max(0, rnd.Float64()-.5)
+		}
+		a.MulVecTo(y, false, f)
+		for i := range y {
+			y[i] += noise * apart * rnd.NormFloat64()
+		}
+		p := Problem{A: a, Y: y, Radius: noise * apart * math.Sqrt(m)}
+		j := newTestCertifier(t, p)
+		s := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}
+		s.grow(upTo(n))
+		rounds := 0
+		if !s.solve(p.Radius, func() bool { rounds++; return false }) || rounds > 20 {
+			t.Errorf("trial %d: settled after %d rounds, want at most 20", trial, rounds)
+		}
+	}
+}
+
 // rounding is a matrix whose products are off by 1e-16 of the vector, as those of a
 // series are.
 type rounding struct{ linop.Operator }
