@@ -107,7 +107,7 @@ func sections() []section {
 			row("metric", "hops|PROPERTY", "distance: hops, or the relationship property that holds a length", "pipes and roads",
 				Setting{Default: "hops", check: nonEmpty}),
 			row("allocation", "", "how noise is shared among the sensors at the same guarantee: so that communities are told apart "+
-				"best, or equally; unless given, equally where sensors measure and no range of τ, absent relationship or other graph "+
+				"best, or equally; unless given, equally where sensors measure and no range of τ or other graph "+
 				"is declared; equally above 200,000 nodes, unless given", "a comparison with the paper, or a model in doubt",
 				Setting{Default: "optimal", Values: []string{"optimal", "uniform"}}),
 			row("guarantee", "", "what ε and δ hold for: all readings together, or each alone",

@@ -112,7 +112,7 @@ func TestSignalOfOtherLabels(t *testing.T) {
 	if text := raw(); strings.Contains(text, "n5519") {
 		t.Errorf("before the run doctor says %q", text)
 	}
-	Query(t, "MATCH (n:`"+label+"` {id: 'b'}) SET n.n5519 = 1", nil)
+	Query(t, "MATCH (n:`"+label+"`) SET n.n5519 = CASE n.id WHEN 'b' THEN 1 ELSE 0 END", nil)
 	c.ok(t, run...)
 	if text := raw(); !strings.Contains(text, "n5519 lies beside othPrivateHeat") {
 		t.Errorf("after the run doctor says %q", text)
