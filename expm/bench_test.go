@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -54,8 +55,8 @@ func BenchmarkReadColumns(b *testing.B) {
 		{"road", road, 64, 1e-2},
 		{"sbm", sbm, .1, 1e-2},
 	} {
-		l := laplacian.New(must[*graph.Graph](b)(c.make()), laplacian.Combinatorial)
-		d := must[*expm.Diffusion](b)(expm.New(background, l, c.tau, expm.Options{Method: expm.Chebyshev}))
+		l := laplacian.New(must.Get(c.make())(b), laplacian.Combinatorial)
+		d := must.Get(expm.New(background, l, c.tau, expm.Options{Method: expm.Chebyshev}))(b)
 		b.Run(fmt.Sprintf("%stau%vtol%v", c.name, c.tau, c.tol), func(b *testing.B) {
 			begin := cpu()
 			for range 4 {

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -20,25 +19,23 @@ import (
 func TestRowsOfManyBlocks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, c := range []struct{ n, rows int }{{300, 300}, {17_000, 40}} {
-		g := must[*graph.Graph](t)(graph.BarabasiAlbert(c.n, 2, 1))
+		g := must.Get(graph.BarabasiAlbert(c.n, 2, 1))(t)
 		var pick []int
 		for k := range c.rows {
 			pick = append(pick, (k*7919+5)%c.n)
 		}
 		for _, workers := range []int{1, 3, 16} {
 			runtime.GOMAXPROCS(workers)
-			d := must[*expm.Diffusion](t)(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3,
-				expm.Options{Method: expm.Chebyshev}))
-			rows := must[*mat.Dense](t)(d.Rows(background, pick))
+			d := must.Get(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3,
+				expm.Options{Method: expm.Chebyshev}))(t)
+			rows := must.Get(d.Rows(background, pick))(t)
 			for first := 0; first < c.rows; first += 16 {
 				k := min(16, c.rows-first)
 				x, y := make([]float64, c.n*k), make([]float64, c.n*k)
 				for j, p := range pick[first : first+k] {
 					x[p*k+j] = 1
 				}
-				if err := d.Apply(background, y, true, x, k); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.Apply(background, y, true, x, k))
 				for j := range k {
 					column := make([]float64, c.n)
 					for i := range column {
@@ -56,17 +53,11 @@ func TestRowsOfManyBlocks(t *testing.T) {
 // TestPaddedColumns: any number of columns has the bits of as many among sixteen, with rows and columns that are
 // copied and with those that are not.
 func TestPaddedColumns(t *testing.T) {
-	g, err := graph.BarabasiAlbert(300, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(300, 3, 1))(t)
 	const most = 16
 	n := g.Order()
 	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
-		d, err := expm.New(t.Context(), laplacian.New(g, kind), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(expm.New(t.Context(), laplacian.New(g, kind), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9}))(t)
 		rnd := rand.New(rand.NewPCG(1, 2))
 		x, want := make([]float64, n*most), make([]float64, n*most)
 		for i := range x {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -29,15 +30,9 @@ func (u unsolvable) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
 // Where the eigenvalue iteration fails, Auto goes on with products that are certified; Eigen
 // returns an error.
 func TestWithoutEigenvalues(t *testing.T) {
-	g, err := graph.Star(40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Star(40))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	want, err := expm.New(t.Context(), l, 128, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(expm.New(t.Context(), l, 128, expm.Options{Method: expm.Chebyshev}))(t)
 	got, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{})
 	if err != nil || got.Method() != expm.Chebyshev || got.Err() != want.Err() {
 		t.Fatalf("%v: method %v, error %g, want chebyshev and %g", err, got.Method(), got.Err(), want.Err())
@@ -51,10 +46,7 @@ func TestWithoutEigenvalues(t *testing.T) {
 // A τ that neither method carries is refused by name, with the largest that is carried, which then
 // is; with eigenpairs the limit is another than without.
 func TestRefusedTauNamesTheLimit(t *testing.T) {
-	g, err := graph.Star(40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Star(40))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
 	for name, c := range map[string]struct {
 		l    expm.Generator
@@ -81,20 +73,9 @@ func TestRefusedTauNamesTheLimit(t *testing.T) {
 // where τ is large.
 func heavyTail(t *testing.T) *laplacian.Laplacian {
 	t.Helper()
-	b := new(graph.Builder)
-	for i := range 13 {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
-		if i > 0 {
-			if err := b.Connect(i-1, i, math.Pow(10, float64(i)), 1); err != nil {
-				t.Fatal(err)
-			}
-		}
+	var edges [][3]float64
+	for i := 1; i < 13; i++ {
+		edges = append(edges, [3]float64{float64(i - 1), float64(i), math.Pow(10, float64(i))})
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return laplacian.New(g, laplacian.Combinatorial)
+	return laplacian.New(build(t, 13, edges), laplacian.Combinatorial)
 }

@@ -12,16 +12,14 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
 // A larger τ after a smaller one, and the other way round, gives the entries of the kernel, to the
 // same bits at any number of workers.
 func TestMoments(t *testing.T) {
-	g, err := graph.BarabasiAlbert(3000, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(3000, 2, 1))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
 	nodes := []int{2999, 0, 7, 1500, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14}
 	before := runtime.GOMAXPROCS(0)
@@ -31,10 +29,7 @@ func TestMoments(t *testing.T) {
 		runtime.GOMAXPROCS(workers)
 		m := expm.NewMoments(l, nodes)
 		for k, tau := range []float64{.5, 8, 2, .5} {
-			got, err := m.Entries(t.Context(), tau, 1<<30)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(m.Entries(t.Context(), tau, 1<<30))(t)
 			if workers == 1 {
 				first = append(first, got)
 				compareEntries(t, l, nodes, tau, got)
@@ -55,14 +50,8 @@ func TestMoments(t *testing.T) {
 }
 
 func compareEntries(t *testing.T, l *laplacian.Laplacian, nodes []int, tau float64, got *mat.Dense) {
-	d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := d.Rows(t.Context(), nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Chebyshev}))(t)
+	rows := must.Get(d.Rows(t.Context(), nodes))(t)
 	for i := range nodes {
 		for j, to := range nodes {
 			if math.Abs(got.At(i, j)-rows.At(i, to)) > 4*d.Err() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
@@ -21,10 +22,7 @@ func TestNormalColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev}))(t)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	scaled := linop.Scaled{}
 	var sensors []int
@@ -60,10 +58,7 @@ func TestNormalColumns(t *testing.T) {
 	if _, ok := linop.ReadNormalColumns(scaled, nil, js, 1e-3, 0); ok {
 		t.Error("balls are taken for cheaper than nothing")
 	}
-	walk, err := expm.New(t.Context(), laplacian.New(g, laplacian.RandomWalk), 2, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	walk := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.RandomWalk), 2, expm.Options{Method: expm.Chebyshev}))(t)
 	if _, ok := linop.ReadNormalColumns(walk, nil, js, 1e-3, 1<<20); ok {
 		t.Error("a matrix that is not symmetric is taken for one that is")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
@@ -93,16 +94,14 @@ func TestPrivateWorkMeetsNoSubnormal(t *testing.T) {
 			if kind == laplacian.Combinatorial {
 				tau /= weight
 			}
-			d := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))
+			d := must.Get(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))(t)
 			for name, x := range secrets(n) {
 				y := make([]float64, n)
 				l.met = 0
 				d.MulVecTo(y, false, x)
 				public += l.met
 				l.met = 0
-				if err := d.MulPrivateTo(background, y, x); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.MulPrivateTo(background, y, x))
 				if l.count(y...); l.met > 0 {
 					t.Errorf("%v, weights %v, %s: %d subnormal numbers", kind, weight, name, l.met)
 				}
@@ -123,12 +122,10 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 		l := laplacian.New(g, kind)
 		want := truth(l, 0.7)
 		for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
-			d := must[*expm.Diffusion](t)(expm.New(background, l, 0.7, expm.Options{Method: m}))
+			d := must.Get(expm.New(background, l, 0.7, expm.Options{Method: m}))(t)
 			for name, x := range secrets(n) {
 				y := make([]float64, n)
-				if err := d.MulPrivateTo(background, y, x); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.MulPrivateTo(background, y, x))
 				var off, most float64
 				for i := range y {
 					exact := 0.0
@@ -154,10 +151,7 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 // TestPrivateMemoryIsCleared: nothing of a private vector is left in memory that others get next.
 func TestPrivateMemoryIsCleared(t *testing.T) {
 	const n = 1 << 18 // large enough that the memory is kept
-	g, err := graph.BarabasiAlbert(n, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(n, 1, 1))(t)
 	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .01, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-2})
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +203,7 @@ func TestEigenvectorsAreNotTiny(t *testing.T) {
 			edges[i][2] = math.Pow(weight, float64(i%7))
 		}
 		l := laplacian.New(build(t, 121, edges), laplacian.Combinatorial)
-		d := must[*expm.Diffusion](t)(expm.New(background, l, 1, expm.Options{Method: expm.Eigen}))
+		d := must.Get(expm.New(background, l, 1, expm.Options{Method: expm.Eigen}))(t)
 		for _, v := range d.Spectrum().Vectors().RawMatrix().Data {
 			if v != 0 && math.Abs(v) < 0x1p-200 {
 				t.Fatalf("an entry of an eigenvector is %g", v)
@@ -225,8 +219,8 @@ func TestEigenErrIsNearTheTruth(t *testing.T) {
 	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
 		l := laplacian.New(build(t, 301, comb(200, 100, 1)), kind)
 		for _, tau := range []float64{1e-3, 0.1, 2, 30} {
-			e := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Eigen}))
-			c := must[*expm.Diffusion](t)(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))
+			e := must.Get(expm.New(background, l, tau, expm.Options{Method: expm.Eigen}))(t)
+			c := must.Get(expm.New(background, l, tau, expm.Options{Method: expm.Chebyshev}))(t)
 			var diff mat.Dense
 			diff.Sub(asDense(e, false), asDense(c, false))
 			if off := spectral(&diff); off > e.Err()+c.Err() {

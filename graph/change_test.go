@@ -5,27 +5,14 @@ package graph_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
 
 func TestChanged(t *testing.T) {
-	var b graph.Builder
-	for _, id := range []graph.ID{"a", "b", "c", "d"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for k := range 3 {
-		if err := b.Connect(k, k+1, 1, 5); err != nil {
-			t.Fatal(err)
-		}
-	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := mustBuild(t, graph.Sum, []string{"a", "b", "c", "d"}, []relationship{{"a", "b", 1, 5}, {"b", "c", 1, 5}, {"c", "d", 1, 5}})
 	digest := g.Digest()
 	other, err := g.Changed([]graph.Change{
 		{Source: "d", Target: "a", Weight: 3},
@@ -35,18 +22,9 @@ func TestChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []graph.Edge
-	for e := range other.Edges() {
-		got = append(got, e)
-	}
 	want := []graph.Edge{{U: 0, V: 3, Weight: 3, Length: 1}, {U: 1, V: 2, Weight: .5, Length: 5}, {U: 2, V: 3, Weight: 1, Length: 5}}
-	if len(got) != len(want) {
-		t.Fatalf("relationships %v, want %v", got, want)
-	}
-	for k := range want {
-		if got[k] != want[k] {
-			t.Errorf("relationship %v, want %v", got[k], want[k])
-		}
+	if got := slices.Collect(other.Edges()); !slices.Equal(got, want) {
+		t.Errorf("relationships %v, want %v", got, want)
 	}
 	if g.Digest() != digest || g.Size() != 3 || other.Order() != 4 || other.ID(3) != "d" {
 		t.Errorf("the graph itself changed, or the nodes did: %d relationships, %d nodes", g.Size(), other.Order())

@@ -14,44 +14,28 @@ import (
 // What is kept is what a builder makes of the same edges, to the digest.
 func TestFilterEdges(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
-		var whole, part graph.Builder
-		for i := range 30 {
-			for _, b := range []*graph.Builder{&whole, &part} {
-				if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		var nodes []string
+		var whole, part []relationship
 		left := map[[2]string]bool{}
 		for i := range 30 {
+			nodes = append(nodes, strconv.Itoa(i))
 			for j := range i {
 				if (i*j+i)%7 != 0 {
 					continue
 				}
-				weight, length := 1.0, 1.0
+				r := relationship{strconv.Itoa(i), strconv.Itoa(j), 1, 1}
 				if weighted {
-					weight, length = 1+float64(i), 1/float64(j+1)
+					r.weight, r.length = 1+float64(i), 1/float64(j+1)
 				}
-				if err := whole.Connect(i, j, weight, length); err != nil {
-					t.Fatal(err)
-				}
+				whole = append(whole, r)
 				if i%3 == 0 {
-					left[[2]string{strconv.Itoa(i), strconv.Itoa(j)}] = true
-					continue
-				}
-				if err := part.Connect(i, j, weight, length); err != nil {
-					t.Fatal(err)
+					left[[2]string{r.u, r.v}] = true
+				} else {
+					part = append(part, r)
 				}
 			}
 		}
-		g, err := whole.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := part.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, want := mustBuild(t, graph.Sum, nodes, whole), mustBuild(t, graph.Sum, nodes, part)
 		asked := 0
 		got := g.FilterEdges(func(e graph.Edge) bool {
 			asked++

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestFamilies(t *testing.T) {
@@ -139,10 +140,7 @@ func TestSBMPairs(t *testing.T) {
 
 func TestBarabasiAlbert(t *testing.T) {
 	const n, m = 3000, 4
-	g, err := graph.BarabasiAlbert(n, m, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(n, m, 1))(t)
 	checkForm(t, g)
 	_, sizes := g.Components()
 	if g.Size() != m+(n-m-1)*m || len(sizes) != 1 || g.Dropped() != (graph.Dropped{}) {
@@ -163,20 +161,14 @@ func TestBarabasiAlbert(t *testing.T) {
 
 func TestRMAT(t *testing.T) {
 	const n, draws = 1000, 8000
-	g, err := graph.RMAT(n, draws, graph.Quadrants{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.RMAT(n, draws, graph.Quadrants{}, 1))(t)
 	checkForm(t, g)
 	d := g.Dropped()
 	if g.Order() != n || g.Size()+d.Parallel+d.SelfLoops != draws || !g.Unweighted() {
 		t.Errorf("order %d, size %d, dropped %+v", g.Order(), g.Size(), d)
 	}
 	// Equal quadrants give a uniform random graph: degree 16 on average, and 60 with probability < 1e-15.
-	uniform, err := graph.RMAT(1024, 8*1024, graph.Quadrants{A: 0.25, B: 0.25, C: 0.25}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uniform := must.Get(graph.RMAT(1024, 8*1024, graph.Quadrants{A: 0.25, B: 0.25, C: 0.25}, 1))(t)
 	for v := range uniform.Order() {
 		if uniform.Degree(v) > 60 {
 			t.Errorf("node %d of the uniform graph has degree %d", v, uniform.Degree(v))
@@ -259,9 +251,7 @@ func TestSeeds(t *testing.T) {
 		a, errA := make(1)
 		b, errB := make(1)
 		c, errC := make(2)
-		if err := errors.Join(errA, errB, errC); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(errA, errB, errC))
 		if a.Digest() != b.Digest() || a.Digest() == c.Digest() {
 			t.Errorf("%s: the seed does not decide the graph", name)
 		}

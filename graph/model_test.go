@@ -3,10 +3,8 @@
 package graph_test
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
-	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
 )
@@ -144,56 +142,4 @@ func checkModel(t failer, g *graph.Graph, a graph.Aggregation, relationships []r
 			t.Fatalf("%v: edge %+v, %v; want weight %v and length %v", a, e, ok, want, lengths[k])
 		}
 	}
-}
-
-// FuzzBuilder reads a byte as an operation and what follows as its arguments:
-// whatever comes, the builder refuses it or gives a graph that obeys its laws.
-func FuzzBuilder(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte("\x00a\x00b\x00c\x01\x00\x01\x01\x01\x02"))
-	f.Add([]byte("\x00a\x00b\x01\x00\x00\x01\x00\x01\x01\x01\x00"))
-	f.Add(append([]byte("\x05\x00a\x00b\x02\x00\x01"), binary.BigEndian.AppendUint64(nil, math.Float64bits(math.Inf(1)))...))
-	f.Add(append([]byte("\x00a\x00b\x02\x00\x01"), binary.BigEndian.AppendUint64(nil, math.Float64bits(0.5))...))
-	f.Add([]byte("\x00a\x00a\x01\x07\x09"))
-	f.Fuzz(func(t *testing.T, ops []byte) {
-		var b graph.Builder
-		if len(ops) > 0 {
-			b.Aggregation = graph.Aggregation(ops[0] % 5)
-		}
-		var nodes []string
-		var relationships []relationship
-		for len(ops) >= 3 {
-			op, x, y := ops[0]%3, int(ops[1]), int(ops[2])
-			ops = ops[2:]
-			if op == 0 {
-				id := string(rune(x))
-				if _, err := b.AddNode(graph.ID(id)); (err != nil) != slices.Contains(nodes, id) {
-					t.Fatalf("AddNode(%q) after %q: %v", id, nodes, err)
-				} else if err == nil {
-					nodes = append(nodes, id)
-				}
-				continue
-			}
-			ops = ops[1:]
-			w := 1.0
-			if op == 2 && len(ops) >= 8 {
-				w, ops = math.Float64frombits(binary.BigEndian.Uint64(ops)), ops[8:]
-			}
-			err := b.Connect(x, y, w, 1)
-			valid := x < len(nodes) && y < len(nodes) && w > 0 && !math.IsInf(w, 1)
-			if (err == nil) != valid {
-				t.Fatalf("Connect(%d, %d, %v) among %d nodes: %v", x, y, w, len(nodes), err)
-			}
-			if err == nil {
-				relationships = append(relationships, relationship{nodes[x], nodes[y], w, 1})
-			}
-		}
-		a := b.Aggregation
-		g, err := b.Graph()
-		if err != nil {
-			return // a sum that overflows
-		}
-		checkForm(t, g)
-		checkModel(t, g, a, relationships)
-	})
 }

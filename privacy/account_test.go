@@ -6,23 +6,14 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestReplayFindsRewriting: an old entry that is replaced by a sound one, hash and
 // all, no longer fits the next.
 func TestReplayFindsRewriting(t *testing.T) {
-	a := NewAccount("s")
-	var entries []Entry
-	for i := range 4 {
-		e, err := a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, err = a.Append(*e); err != nil {
-			t.Fatal(err)
-		}
-		entries = append(entries, *e)
-	}
+	a, entries := undated(t, 4)
 	if got, err := Replay("s", entries); err != nil || !got.equal(a) {
 		t.Fatalf("%+v (%v), want %+v", got, err, a)
 	}
@@ -39,10 +30,7 @@ func TestReplayFindsRewriting(t *testing.T) {
 // becomes of the releases before it, however sound its hashes.
 func TestNothingFollowsTheEndOfAScope(t *testing.T) {
 	open := NewAccount("s")
-	closed, err := open.Append(*open.next(Entry{Kind: KindMoved, To: "t"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(open.Append(*open.next(Entry{Kind: KindMoved, To: "t"})))(t)
 	c, limit := Charge{Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, Cap{Budget: Budget{1, 1e-5}}
 	for _, e := range []Entry{{Kind: KindSpent, ReleaseID: "r", Charge: &c}, {Kind: KindCap, Cap: &limit}, {Kind: KindMoved, To: "u"}} {
 		if _, err := open.Append(*open.next(e)); err != nil {
@@ -60,14 +48,8 @@ func TestNothingFollowsTheEndOfAScope(t *testing.T) {
 // TestEntryPaysInFull: an entry whose charge or hash is another pays for nothing.
 func TestEntryPaysInFull(t *testing.T) {
 	p := mustPlan(t, testSpec(3))
-	r, err := p.Perturb(make([]float64, 3), "r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := p.Charge("s", "r", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.Perturb(make([]float64, 3), "r", nil))(t)
+	c := must.Get(p.Charge("s", "r", "a"))(t)
 	for name, change := range map[string]func(e *Entry){
 		"":           func(*Entry) {},
 		"number":     func(e *Entry) { e.Seq++ },
@@ -91,22 +73,11 @@ func TestAccountsAreValues(t *testing.T) {
 		Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 9, Guarantee: PerSensor,
 		Sensors: map[string]Cost{"x": 9}, Failure: 1e-13, Certificate: Digest{1},
 	}
-	e, err := before.charge(c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := before.Append(*e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(before.charge(c, nil))(t)
+	one := must.Get(before.Append(*e))(t)
 	c.ReleaseID = "r2"
-	if e, err = one.charge(c, nil); err != nil {
-		t.Fatal(err)
-	}
-	two, err := one.Append(*e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e = must.Get(one.charge(c, nil))(t)
+	two := must.Get(one.Append(*e))(t)
 	if before.Releases != 0 || one.Sensors["x"] != 9 || two.Sensors["x"] != 18 || two.failure() != one.failure() || one.failure() < 1e-13 {
 		t.Errorf("accounts %+v, %+v, %+v: one certificate counts once, and none changes", before, one, two)
 	}
@@ -114,10 +85,7 @@ func TestAccountsAreValues(t *testing.T) {
 
 // TestChargeMatchesItsBudget: a charge cannot claim a budget that its cost exceeds.
 func TestChargeMatchesItsBudget(t *testing.T) {
-	c, err := mustPlan(t, testSpec(3)).Charge("s", "r", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(mustPlan(t, testSpec(3)).Charge("s", "r", "a"))(t)
 	c.Budget.Epsilon = 3.999
 	if e, err := NewAccount("s").charge(c, nil); err == nil {
 		t.Errorf("a release of ε = 4 was charged as ε = %v", e.Charge.Budget.Epsilon)
@@ -154,14 +122,9 @@ func TestNodeKeys(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if a, err = a.Append(*e); err != nil {
-			t.Fatal(err)
-		}
+		a = must.Get(a.Append(*e))(t)
 	}
-	other, err := NewAccount("t").add(charge("r", "name", "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(NewAccount("t").add(charge("r", "name", "x")))(t)
 	if _, err := a.absorb(other); !errors.Is(err, ErrJoin) {
 		t.Errorf("accounts under two keys: %v, want ErrJoin", err)
 	}

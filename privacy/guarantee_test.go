@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestSentence: every choice of a plan that changes the promise changes the words.
@@ -61,10 +63,7 @@ func TestSentence(t *testing.T) {
 // the profile at kμ is at most δ there and above it for a ten-thousandth less, in exact
 // arithmetic. For a random screen δ − β counts.
 func TestFurtherApart(t *testing.T) {
-	text, err := os.ReadFile("../docs/PRIVACY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../docs/PRIVACY.md"))(t)
 	times := []float64{2, 3, 5, 10}
 	for _, b := range []Budget{{4, 0.1}, {1, 0.01}, {1, 1e-5}, {1, 1e-11}} {
 		spec := testSpec(1)
@@ -73,10 +72,7 @@ func TestFurtherApart(t *testing.T) {
 		p := mustPlan(t, spec)
 		row := fmt.Sprintf("| %v, %v |", b.Epsilon, short(b.Delta))
 		for _, k := range times {
-			eps, err := p.EpsilonAt(k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			eps := must.Get(p.EpsilonAt(k))(t)
 			if eps <= k*b.Epsilon {
 				t.Errorf("%+v at %v times the distance: ε = %v, no more than %v times", b, k, eps, k)
 			}

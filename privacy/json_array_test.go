@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The text of a plan and of a release of many sensors is the one of encoding/json, whatever
@@ -21,10 +22,7 @@ func TestPlanText(t *testing.T) {
 	}
 	p := mustPlan(t, spec)
 	readings := make([]float64, len(p.Sensors))
-	r, err := p.Perturb(readings, "r", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.Perturb(readings, "r", nil))(t)
 	for _, v := range []json.Marshaler{p, r} {
 		var wanted any = new(planDocument)
 		if v == r {
@@ -37,9 +35,7 @@ func TestPlanText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := json.Unmarshal(text, wanted); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, wanted))
 			if again, err := json.Marshal(wanted); err != nil || !bytes.Equal(text, again) {
 				t.Errorf("%T with %d workers: encoding/json writes other text, or %v", v, workers, err)
 			}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 type kat struct {
@@ -37,13 +39,8 @@ type kat struct {
 
 func readJSON(t testing.TB, name string, v any) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/" + name))(t)
+	must.Do(t, json.Unmarshal(data, v))
 }
 
 func masterKey() []byte {
@@ -62,10 +59,7 @@ func TestKnownAnswers(t *testing.T) {
 	if len(k.Vectors) != 30 || len(k.Edges) != 28 {
 		t.Fatalf("%d vectors and %d edges, want 30 and 28", len(k.Vectors), len(k.Edges))
 	}
-	escrow, err := NewEscrow(masterKey(), "kat", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	escrow := must.Get(NewEscrow(masterKey(), "kat", 1))(t)
 	if got := hex.EncodeToString(escrow.root()); got != k.Root {
 		t.Fatalf("root = %s, want %s", got, k.Root)
 	}
@@ -75,22 +69,13 @@ func TestKnownAnswers(t *testing.T) {
 		t.Fatalf("calibration text: %s and %s, want %s", calibration, text.calibration(), k.CalibrationHash)
 	}
 	for i, v := range k.Vectors {
-		key, err := escrow.SensorKey(v.Sensor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(escrow.SensorKey(v.Sensor))(t)
 		noise, nonce, err := key.newMAC().noise(v.Release, calibration, v.Reading, v.S)
 		if err != nil {
 			t.Fatal(err)
 		}
-		noiseKey, err := expand(key.key(), lp([]byte("graphcloak/v1/noise"), []byte(v.Release), calibration[:], nonce[:]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		stream, err := newKeyStream(noiseKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noiseKey := must.Get(expand(key.key(), lp([]byte("graphcloak/v1/noise"), []byte(v.Release), calibration[:], nonce[:])))(t)
+		stream := must.Get(newKeyStream(noiseKey))(t)
 		var first []byte
 		for range 4 {
 			first = append(first, be64(int64(stream.next()))...)
@@ -132,10 +117,7 @@ func TestKnownEdges(t *testing.T) {
 	for i, e := range k.Edges {
 		src := &fixedWords{t: t}
 		for _, w := range e.Words {
-			u, err := strconv.ParseUint(w, 16, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(strconv.ParseUint(w, 16, 64))(t)
 			src.words = append(src.words, u)
 		}
 		for _, f := range []struct {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
@@ -20,19 +21,12 @@ func TestLedger(t *testing.T) {
 func TestReplayFindsTampering(t *testing.T) {
 	ctx := context.Background()
 	var l privacy.MemoryLedger
-	if _, err := privacy.SetCap(ctx, &l, "s", privacy.Budget{Epsilon: 3, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, &l, "s", privacy.Budget{Epsilon: 3, Delta: 1e-5}))(t)
 	for _, id := range []string{"a", "b", "c"} {
-		if _, err := privacy.Spend(ctx, &l, ledgertest.Charge("s", id, "x", 1<<20)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Spend(ctx, &l, ledgertest.Charge("s", id, "x", 1<<20)))(t)
 	}
 	entries := func() []privacy.Entry {
-		e, err := l.Entries(ctx, "s")
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(l.Entries(ctx, "s"))(t)
 		for i := range e {
 			if e[i].Charge != nil {
 				c := *e[i].Charge
@@ -41,9 +35,7 @@ func TestReplayFindsTampering(t *testing.T) {
 		}
 		return e
 	}
-	if _, err := privacy.Replay("s", entries()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Replay("s", entries()))(t)
 	for name, tamper := range map[string]func([]privacy.Entry) []privacy.Entry{
 		"cheaper":   func(e []privacy.Entry) []privacy.Entry { e[1].Charge.Cost--; return e },
 		"dropped":   func(e []privacy.Entry) []privacy.Entry { return append(e[:2:2], e[3]) },
@@ -70,18 +62,10 @@ func TestFirstReleaseMaySpendTheCap(t *testing.T) {
 	ctx := context.Background()
 	var l privacy.MemoryLedger
 	for _, b := range []privacy.Budget{{Epsilon: 4, Delta: 0.1}, {Epsilon: 1e-6, Delta: 1e-300}, {Epsilon: 1e3, Delta: 1e-5}} {
-		sigma, err := privacy.Analytic{}.Sigma(b, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost, err := privacy.CostOf(1 / sigma)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sigma := must.Get(privacy.Analytic{}.Sigma(b, 1))(t)
+		cost := must.Get(privacy.CostOf(1 / sigma))(t)
 		scope := privacy.NewAttempt()
-		if _, err := privacy.SetCap(ctx, &l, scope, b); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.SetCap(ctx, &l, scope, b))(t)
 		c := ledgertest.Charge(scope, "1", "a", cost)
 		c.Budget = b
 		if _, err := privacy.Spend(ctx, &l, c); err != nil {

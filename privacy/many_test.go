@@ -7,30 +7,23 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
-// TestEscrowOfManySensors: the noise of releases of more sensors than one worker draws for is, by any number of
-// workers, what the key of each sensor gives for its own readings.
+// TestEscrowOfManySensors: the noise of releases of few sensors, and of more than one worker draws for, is, by any
+// number of workers and with equal σ side by side, what the key of each sensor gives for its own readings.
 func TestEscrowOfManySensors(t *testing.T) {
-	e, err := NewEscrow(bytes.Repeat([]byte{7}, KeySize), "many", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewEscrow(bytes.Repeat([]byte{7}, KeySize), "many", 3))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, m := range []int{65, 1000} {
+	for _, m := range []int{9, 65, 1000} {
 		p := manySensors(t, m)
 		p.Randomness = EscrowRandomness
 		readings, ids := manyReadings(3, m)
 		for _, workers := range []int{1, 3, 16} {
 			runtime.GOMAXPROCS(workers)
-			releases, err := p.PerturbEach(readings, ids, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			alone, err := p.Perturb(readings[0], ids[0], e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			releases := must.Get(p.PerturbEach(readings, ids, e))(t)
+			alone := must.Get(p.Perturb(readings[0], ids[0], e))(t)
 			checkSensorKeys(t, e, append(releases, alone), append(readings, readings[0]))
 		}
 	}
@@ -54,10 +47,7 @@ func checkSensorKeys(t *testing.T, e *Escrow, releases []*Release, readings [][]
 	for k, r := range releases {
 		wrong := 0
 		for i, s := range r.plan.Sensors {
-			key, err := e.SensorKey(string(s.ID))
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(e.SensorKey(string(s.ID)))(t)
 			step := r.plan.Clip.round(readings[k][i], s.Exponent)
 			n, nonce, err := key.newMAC().noise(r.id, s.calibration(), step, s.Steps)
 			if err != nil {

@@ -3,35 +3,22 @@
 package privacy
 
 import (
-	"fmt"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The digest is that of the text whatever was asked for before, and whatever became of the plan
 // since: no change of it finds the digest that it had.
 func TestDigestFollowsPlan(t *testing.T) {
-	var spec Spec
-	for i := range 3000 {
-		spec.Sensors = append(spec.Sensors, Sensor{Node: i, ID: graph.ID(fmt.Sprintf("n%04d", i))})
-	}
-	spec.Public = Public{
-		NodeCount: 3000, RelationshipCount: 2999, ComponentCount: 1, Tau: 1, Laplacian: "combinatorial",
-		Metric: "hops", Alpha: 1,
-	}
-	spec.Budget, spec.Sensitivity = Budget{Epsilon: 1, Delta: 1e-6}, Sensitivity{Lower: .1, Upper: .2}
-	p, err := NewPlan(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := manySensors(t, 3000)
 	seen := map[Digest]string{}
 	for _, c := range []struct {
 		what   string
 		change func()
 	}{
 		{"nothing", func() {}},
-		{"tau", func() { p.Tau = 2 }},
+		{"tau", func() { p.Tau = 3 }},
 		{"epsilon", func() { p.Epsilon = 2 }},
 		{"mu", func() { p.Mu *= 2 }},
 		{"the first weight", func() { p.Sensors[0].Weight = 2 }},
@@ -44,10 +31,7 @@ func TestDigestFollowsPlan(t *testing.T) {
 		{"a sensor less", func() { p.Sensors = p.Sensors[:2999] }},
 	} {
 		c.change()
-		text, err := p.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(p.MarshalJSON())(t)
 		for range 2 {
 			if d, err := p.Digest(); err != nil || d != planDigest(text) {
 				t.Errorf("after a change of %s: %s, %v; the text has %s", c.what, d, err, planDigest(text))

@@ -7,15 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 )
 
-// TestProofsExist: every page that a comment names is there, and every test that a
-// page names.
+// TestProofsExist: every page that a comment names is there.
 func TestProofsExist(t *testing.T) {
-	named, tests := regexp.MustCompile(`docs/proofs/[\w-]+\.md`), regexp.MustCompile("`((?:Test|Fuzz|Example)\\w+)`")
-	var source strings.Builder
+	named := regexp.MustCompile(`docs/proofs/[\w-]+\.md`)
 	pages := 0
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" {
@@ -25,7 +22,6 @@ func TestProofsExist(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		source.Write(text)
 		for _, page := range named.FindAllString(string(text), -1) {
 			pages++
 			if _, err := os.Stat(filepath.Join("..", page)); err != nil {
@@ -39,19 +35,5 @@ func TestProofsExist(t *testing.T) {
 	}
 	if pages < 10 {
 		t.Errorf("%d proofs are named, want at least 10", pages)
-	}
-	for _, name := range []string{
-		"mechanism", "sampler", "normal-cdf", "analytic", "closed-form-calibrations", "plan", "accounting",
-		"escrow", "ledger", "allocation", "../explanation/evidence",
-	} {
-		text, err := os.ReadFile("../docs/proofs/" + name + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range tests.FindAllStringSubmatch(string(text), -1) {
-			if !strings.Contains(source.String(), "func "+m[1]+"(") {
-				t.Errorf("%s.md names %s, which no test file has", name, m[1])
-			}
-		}
 	}
 }

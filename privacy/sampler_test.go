@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy/internal/normal"
 )
 
@@ -68,10 +69,7 @@ func (c *counted) next() uint64 { c.n++; return c.words.next() }
 func agree(t *testing.T, first uint64, seed uint64, steps int64) {
 	t.Helper()
 	exact := &counted{words: newStream(seed)}
-	want, err := sampleExact(first, exact, steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(sampleExact(first, exact, steps))(t)
 	fast := &counted{words: &fixedThen{first, newStream(seed)}}
 	got, err := sample(fast, steps)
 	if err != nil || got != want || fast.n != exact.n+1 {
@@ -159,10 +157,7 @@ type constant uint64
 func (c constant) next() uint64 { return uint64(c) }
 
 func TestSampleAllocatesNothing(t *testing.T) {
-	key, err := newKeyStream(masterKey())
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(newKeyStream(masterKey()))(t)
 	for name, src := range map[string]words{"system": &systemWords{}, "key stream": key} {
 		if n := testing.AllocsPerRun(10000, func() {
 			if u := src.next(); u != 0 {
@@ -172,32 +167,4 @@ func TestSampleAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations a sample", name, n)
 		}
 	}
-}
-
-func BenchmarkSample(b *testing.B) {
-	key, err := newKeyStream(masterKey())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, c := range []struct {
-		name string
-		src  words
-	}{{"system", &systemWords{}}, {"keyStream", key}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := sample(c.src, 1<<34); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	b.Run("exact", func(b *testing.B) {
-		src := newStream(1)
-		for b.Loop() {
-			if _, err := sampleExact(src.next(), src, 1<<34); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // undated is a chain of n releases as an earlier version wrote it.
@@ -15,13 +17,8 @@ func undated(t *testing.T, n int) (Account, []Entry) {
 	a := NewAccount("s")
 	var entries []Entry
 	for i := range n {
-		e, err := a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, err = a.Append(*e); err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(a.charge(Charge{Scope: "s", ReleaseID: strconv.Itoa(i), Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, nil))(t)
+		a = must.Get(a.Append(*e))(t)
 		entries = append(entries, *e)
 	}
 	return a, entries
@@ -39,10 +36,7 @@ func TestUndatedReleasesCount(t *testing.T) {
 		t.Errorf("%+v, %v, want all three", recent, err)
 	}
 	e := a.stamp(*a.next(Entry{Kind: KindCap, Cap: &limit}), now)
-	dated, err := a.Append(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dated := must.Get(a.Append(e))(t)
 	entries = append(entries, e)
 	for after, want := range map[time.Duration]Cost{time.Hour - 1: 3000, time.Hour: 0} {
 		recent, err := dated.Recent(entries, now.Add(after))
@@ -64,9 +58,7 @@ func TestTimesOfAChain(t *testing.T) {
 		}
 		entries = append(entries, e)
 	}
-	if _, err := Replay("s", entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Replay("s", entries))(t)
 	for name, to := range map[string]time.Time{"earlier": now.Add(-time.Hour), "later": now.Add(time.Minute), "none": {}} {
 		forged := append([]Entry(nil), entries...)
 		forged[2].Time = to

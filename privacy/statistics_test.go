@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy/internal/normal"
 )
 
@@ -39,17 +40,11 @@ func TestChiSquared(t *testing.T) {
 	for i, steps := range []int64{1, 2, 3, 32, 100, 1000, 12147483648} { // the last: 2³³·⁵
 		key := masterKey()
 		key[0] = byte(i)
-		src, err := newKeyStream(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(newKeyStream(key))(t)
 		edges := binEdges(steps)
 		counts := make([]float64, len(edges)+1)
 		for range n {
-			x, err := sample(src, steps)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(sample(src, steps))(t)
 			bin := 0
 			for bin < len(edges) && x >= edges[bin] {
 				bin++
@@ -108,14 +103,8 @@ func TestIndependence(t *testing.T) {
 	p := mustPlan(t, spec)
 	zero := make([]float64, m)
 	noise := func(epoch uint32, release string) []float64 {
-		e, err := NewEscrow(masterKey(), "d", epoch)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.Perturb(zero, release, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(NewEscrow(masterKey(), "d", epoch))(t)
+		r := must.Get(p.Perturb(zero, release, e))(t)
 		z := r.Values()
 		for i := range z {
 			z[i] /= p.Sensors[i].Sigma()

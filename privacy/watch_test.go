@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
@@ -71,10 +72,7 @@ func (s shelf) Identity(context.Context) (privacy.Identity, error) { return s.id
 func copyOf(t *testing.T, l privacy.Ledger, scope string, keep int, id privacy.Identity) shelf {
 	t.Helper()
 	ctx := context.Background()
-	entries, err := l.Entries(ctx, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(ctx, scope))(t)
 	var m privacy.MemoryLedger
 	for _, e := range entries[:keep] {
 		if err := m.Update(ctx, scope, e.ReleaseID,
@@ -105,9 +103,7 @@ func TestWatchRefusesALedgerThatWentBack(t *testing.T) {
 				for i := range 5 {
 					pay(t, l, "s", fmt.Sprint(i))
 				}
-				if _, err := privacy.SetCap(ctx, l, "s", limit); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(privacy.SetCap(ctx, l, "s", limit))(t)
 				restored := copyOf(t, original, "s", keep, id)
 				_, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge("s", "x", "a", unit))
 				if keep == 6 {
@@ -120,9 +116,7 @@ func TestWatchRefusesALedgerThatWentBack(t *testing.T) {
 					t.Fatalf("a spend: %v, want ErrRollback", err)
 				}
 				for _, m := range n.marks {
-					if _, err := privacy.Reconcile(ctx, restored, "s", m); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(privacy.Reconcile(ctx, restored, "s", m))(t)
 				}
 				a, err := privacy.VerifyLedger(ctx, restored, "s")
 				if err != nil || a.Spent != 5*unit || a.Releases != 5 || a.Cap == nil || a.Cap.Budget != limit {
@@ -223,9 +217,7 @@ func TestMarksArePutBeforeTheSpend(t *testing.T) {
 	}
 	n, missed := new(notebook), 0
 	w := privacy.Watch(l, n, func(error) { missed++ })
-	if _, err := privacy.ReadAccount(ctx, w, "s"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.ReadAccount(ctx, w, "s"))(t)
 	n.full = true
 	pay(t, w, "s", "2")
 	if missed != 1 {
@@ -246,9 +238,7 @@ func TestMarksWantWhatWasSpent(t *testing.T) {
 	m := n.marks["id/s"]
 	cheap := m
 	cheap.Account.Spent = unit
-	if _, err := privacy.Reconcile(ctx, restored, "s", cheap); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Reconcile(ctx, restored, "s", cheap))(t)
 	entries, err := restored.Entries(ctx, "s")
 	if err != nil || !privacy.Contains(entries, m.Account.Head) {
 		t.Fatalf("the lost head is not named: %v", err)
@@ -268,19 +258,12 @@ func TestReconcileCountsSensorsAndCertificates(t *testing.T) {
 		c := ledgertest.Charge("s", fmt.Sprint(i), "a", unit)
 		c.Guarantee, c.Sensors = privacy.PerSensor, map[string]privacy.Cost{"a": unit, fmt.Sprint("b", i%2): unit / 4}
 		c.Certificate, c.Failure = privacy.Digest{byte(1 + i/3)}, 1e-13
-		if _, err := privacy.Spend(ctx, watch(t, whole, &n), c); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Spend(ctx, watch(t, whole, &n), c))(t)
 	}
-	want, err := privacy.ReplayLedger(ctx, whole, "s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(privacy.ReplayLedger(ctx, whole, "s"))(t)
 	for keep := range 4 {
 		restored := copyOf(t, whole, "s", keep, whole.id)
-		if _, err := privacy.Reconcile(ctx, restored, "s", n.marks["id/s"]); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Reconcile(ctx, restored, "s", n.marks["id/s"]))(t)
 		got, err := privacy.VerifyLedger(ctx, restored, "s")
 		if err != nil || got.Spent != want.Spent || !maps.Equal(got.Sensors, want.Sensors) ||
 			!maps.Equal(got.Certificates, want.Certificates) {
@@ -302,9 +285,7 @@ func markOf(t *testing.T, l privacy.Ledger, scope string) privacy.Mark {
 
 func setCap(t *testing.T, l privacy.Ledger, scope string, epsilon float64) {
 	t.Helper()
-	if _, err := privacy.SetCap(context.Background(), l, scope, privacy.Budget{Epsilon: epsilon, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(context.Background(), l, scope, privacy.Budget{Epsilon: epsilon, Delta: 1e-5}))(t)
 }
 
 // TestReconcileRaisesNoCap reconciles the marks of two machines of which one has not
@@ -323,9 +304,7 @@ func TestReconcileRaisesNoCap(t *testing.T) {
 		for _, marks := range [][]privacy.Mark{{early, late}, {late, early}} {
 			restored := copyOf(t, l, "s", keep, privacy.Identity{})
 			for _, m := range marks {
-				if _, err := privacy.Reconcile(ctx, restored, "s", m); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(privacy.Reconcile(ctx, restored, "s", m))(t)
 			}
 			a, err := privacy.VerifyLedger(ctx, restored, "s")
 			if err != nil || a.Cap == nil || a.Cap.Epsilon != 2 {
@@ -344,9 +323,7 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 	restored := copyOf(t, l, "old", 1, privacy.Identity{})
 	c := ledgertest.Charge("old", "1", "a", unit)
 	c.Certificate, c.Failure = privacy.Digest{1}, 1e-13
-	if _, err := privacy.Spend(ctx, l, c); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(ctx, l, c))(t)
 	m := markOf(t, l, "old")
 	for _, move := range [][2]string{{"old", "new"}, {"new", "newest"}} {
 		if err := privacy.Continue(ctx, restored, move[1], move[:1],
@@ -355,9 +332,7 @@ func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if _, err := privacy.Reconcile(ctx, restored, "old", m); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Reconcile(ctx, restored, "old", m))(t)
 	}
 	a, err := privacy.VerifyLedger(ctx, restored, "newest")
 	if err != nil || a.Spent != unit || a.Releases != 1 || len(a.Certificates) != 1 || a.Cap == nil || a.Cap.Epsilon != 3 {
@@ -380,9 +355,7 @@ func TestReconcileJoinsAgain(t *testing.T) {
 			w := watch(t, whole, &n)
 			pay(t, w, "a", "1")
 			restored := copyOf(t, whole, "a", keep, whole.id)
-			if err := privacy.Continue(ctx, w, "both", []string{"a", "b"}, privacy.Cap{Budget: budgetFor(t, 4)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, privacy.Continue(ctx, w, "both", []string{"a", "b"}, privacy.Cap{Budget: budgetFor(t, 4)}))
 			pay(t, w, "b", "2")
 			pay(t, w, "a", "3")
 			pay(t, w, "b", "4")
@@ -393,9 +366,7 @@ func TestReconcileJoinsAgain(t *testing.T) {
 				}
 			}
 			for _, scope := range order {
-				if _, err := privacy.Reconcile(ctx, restored, scope, n.marks["id/"+scope]); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(privacy.Reconcile(ctx, restored, scope, n.marks["id/"+scope]))(t)
 			}
 			for _, scope := range []string{"a", "b"} {
 				if _, err := privacy.Spend(ctx, restored, ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err, privacy.ErrExhausted) {
@@ -417,9 +388,7 @@ func TestNewScopeOfALostLedger(t *testing.T) {
 	l := &shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id", Place: "here"}}
 	w := watch(t, l, &n)
 	pay(t, w, "a", "1")
-	if _, err := privacy.ReadAccount(ctx, w, "b"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.ReadAccount(ctx, w, "b"))(t)
 	*l = shelf{new(privacy.MemoryLedger), privacy.Identity{Place: "here"}}
 	for name, w := range map[string]privacy.Ledger{"the same process": w, "another": watch(t, l, &n)} {
 		if _, err := privacy.Spend(ctx, w, ledgertest.Charge("b", "1", "a", unit)); !errors.Is(err, privacy.ErrRollback) {
@@ -432,9 +401,7 @@ func TestNewScopeOfALostLedger(t *testing.T) {
 	if scopes, err := l.Scopes(ctx); err != nil || len(scopes) > 0 {
 		t.Errorf("scopes %q, %v, want none", scopes, err)
 	}
-	if _, err := privacy.Reconcile(ctx, l, "a", n.marks["here/a"]); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Reconcile(ctx, l, "a", n.marks["here/a"]))(t)
 	pay(t, watch(t, l, &n), "b", "1")
 }
 

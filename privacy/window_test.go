@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
@@ -131,10 +132,7 @@ func TestClocksThatGoBack(t *testing.T) {
 	l.mustWait("d", 2, 41*day, 400*day+month)
 	l.mustPay("d", 1, 41*day)
 	l.mustWait("e", 1, 42*day, 400*day+month)
-	entries, err := l.Entries(context.Background(), "s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(context.Background(), "s"))(t)
 	for i := range entries[1:] {
 		if entries[i+1].Time.Before(entries[i].Time) || entries[i].Time.IsZero() {
 			t.Errorf("entry %d of %v, then %v", i, entries[i].Time, entries[i+1].Time)
@@ -168,9 +166,7 @@ func TestWindowsGoOn(t *testing.T) {
 	ctx := context.Background()
 	l := newClocked(t)
 	l.limit("old", 2, month)
-	if _, err := privacy.Spend(ctx, l, ledgertest.Charge("old", "a", "a", 2*unit)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(ctx, l, ledgertest.Charge("old", "a", "a", 2*unit)))(t)
 	l.now = epoch.Add(10 * day)
 	goOn := func(name string) {
 		t.Helper()
@@ -183,9 +179,7 @@ func TestWindowsGoOn(t *testing.T) {
 	l.mustWait("b", 1, month, 10*day+month)
 	l.mustPay("b", 1, 10*day+month)
 	l.now = epoch.Add(400 * day) // the clock is ahead
-	if _, err := privacy.Spend(ctx, l, ledgertest.Charge("older", "a", "a", unit)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(ctx, l, ledgertest.Charge("older", "a", "a", unit)))(t)
 	l.now = epoch.Add(10*day + 2*month)
 	goOn("older")
 	l.mustWait("c", 2, 200*day, 400*day+month)
@@ -203,9 +197,7 @@ func TestSlidingCapOfSensors(t *testing.T) {
 		return err
 	}
 	for i := range 2 {
-		if err := pay(strconv.Itoa(i), time.Duration(i)*day, map[string]privacy.Cost{"a": unit, "b": unit / 4}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pay(strconv.Itoa(i), time.Duration(i)*day, map[string]privacy.Cost{"a": unit, "b": unit / 4}))
 	}
 	if err := pay("b", 2*day, map[string]privacy.Cost{"b": unit}); err != nil {
 		t.Errorf("sensor b has room: %v", err)
@@ -307,18 +299,10 @@ func TestOnlySomeReleases(t *testing.T) {
 	for i := range 3 {
 		c := ledgertest.Charge("s", strconv.Itoa(i), "a", unit)
 		c.Certificate, c.Failure = privacy.Digest{byte(i % 2)}, 1e-13
-		if _, err := privacy.Spend(context.Background(), l, c); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Spend(context.Background(), l, c))(t)
 	}
-	entries, err := l.Entries(context.Background(), "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := privacy.Replay("s", entries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(context.Background(), "s"))(t)
+	a := must.Get(privacy.Replay("s", entries))(t)
 	for ids, want := range map[string]struct {
 		spent        privacy.Cost
 		certificates int

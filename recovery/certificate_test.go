@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -23,10 +24,7 @@ func TestLongSumsRoundDown(t *testing.T) {
 	p := recovery.Problem{
 		A: linop.Dense{M: mat.NewDense(1, n, row)}, Y: []float64{n*c + 1 - 1e-5}, Radius: 1, Upper: 1,
 	}
-	bound, err := p.LowerBound([]float64{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bound := must.Get(p.LowerBound([]float64{1}))(t)
 	precise := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	exact := precise(1 - c)
 	exact.Mul(exact, precise(n))

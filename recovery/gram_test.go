@@ -5,7 +5,6 @@ package recovery
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -100,82 +99,6 @@ func TestGram(t *testing.T) {
 			if s.lambda == 0 {
 				t.Errorf("%s, trial %d: the ball is never met", name, trial)
 			}
-		}
-	}
-}
-
-// TestGramHandsOver: what the normal equations hold goes to the basis whole, also
-// where columns are held by their entries, or not.
-func TestGramHandsOver(t *testing.T) {
-	const m, n = 50, 20
-	rnd := rand.New(rand.NewPCG(5, 5))
-	a := linop.Dense{M: mat.NewDense(m, n, nil)}
-	y := make([]float64, m)
-	for i := range m {
-		for j := range n {
-			if rnd.IntN(2) == 0 {
-				a.M.Set(i, j, rnd.NormFloat64())
-			}
-			y[i] += a.M.At(i, j) / 2
-		}
-	}
-	p := Problem{A: a, Y: y, Radius: .1 * floats.Norm(y, 2)}
-	for _, memory := range []int{1 << 40, -1} {
-		j := newTestCertifier(t, p)
-		s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
-		s.grow([]int{3, 1, 4})
-		s.grow([]int{15, 9, 2, 6})
-		if !s.solve(p.Radius, j.cancelled) {
-			t.Fatal("not settled")
-		}
-		b, to := dense.Basis{M: m}, master{u: 1}
-		s.handOver(&b, &to)
-		if len(to.cols) != 7 || !floats.Equal(to.f, s.f) || !slices.Equal(to.at, s.at) {
-			t.Fatalf("master has %d columns and f = %v at %v, want %v at %v", len(to.cols), to.f, to.at, s.f, s.at)
-		}
-		if !to.solve(p.Radius, j.cancelled) || !floats.EqualApprox(to.f, s.f, 1e-12) {
-			t.Errorf("master finds %v, want %v", to.f, s.f)
-		}
-	}
-}
-
-// TestGramSettles: columns that share a part make block pivoting return to where it
-// was where what they do not share differs in size, and lose many digits in the Gram
-// matrix where it is small.
-func TestGramSettles(t *testing.T) {
-	const m, n = 200, 120
-	rnd := rand.New(rand.NewPCG(7, 11))
-	for trial := range 40 {
-		common, y := make([]float64, m), make([]float64, m)
-		for i := range common {
-			common[i] = 1 + rnd.Float64()
-		}
-		a := linop.Dense{M: mat.NewDense(m, n, nil)}
-		apart, spread := math.Pow(10, -.5*rnd.Float64()), 2.
-		if trial%2 == 1 {
-			apart, spread = math.Pow(10, -1-2*rnd.Float64()), 0
-		}
-		for j := range n {
-			own := apart * math.Exp(spread*rnd.NormFloat64())
-			for i := range m {
-				a.M.Set(i, j, common[i]+own*rnd.NormFloat64())
-			}
-		}
-		for i := range m {
-			y[i] = 5*common[i] + 10*apart*rnd.NormFloat64()
-		}
-		p := Problem{A: a, Y: y, Radius: 9.5 * apart * math.Sqrt(m)}
-		j := newTestCertifier(t, p)
-		s, b, to := &gram{certifier: j, memory: 1 << 40, resid: make([]float64, m)}, dense.Basis{M: m}, master{u: 1}
-		s.grow(upTo(n))
-		coords := b.Extend(j.columns(upTo(n)), n)
-		q, _, rho2 := b.Project(y)
-		to.grow(coords, q, rho2)
-		if !s.solve(p.Radius, j.cancelled) || !to.solve(p.Radius, j.cancelled) {
-			t.Fatalf("trial %d, %.0e apart: not settled", trial, apart)
-		}
-		if !floats.EqualApprox(to.f, s.f, 1e-9) {
-			t.Errorf("trial %d, %.0e apart: f is off by %g", trial, apart, floats.Distance(s.f, to.f, math.Inf(1)))
 		}
 	}
 }

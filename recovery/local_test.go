@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
@@ -31,10 +32,7 @@ func TestLocalColumnsOfNormalEquations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .25, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .25, expm.Options{Method: expm.Chebyshev}))(t)
 	rnd := rand.New(rand.NewPCG(5, 1))
 	w := linop.Scaled{}
 	for i := range n {
@@ -44,9 +42,7 @@ func TestLocalColumnsOfNormalEquations(t *testing.T) {
 	}
 	var blocks [2][]int32
 	blocks[0], blocks[1] = make([]int32, n), make([]int32, n)
-	if w.A, err = Separate(linop.Rows(d, upTo(n)), blocks[0], blocks[1]); err != nil {
-		t.Fatal(err)
-	}
+	w.A = must.Get(Separate(linop.Rows(d, upTo(n)), blocks[0], blocks[1]))(t)
 	f, y := make([]float64, n), make([]float64, len(w.Rows))
 	for range 12 {
 		f[rnd.IntN(n)] = 1

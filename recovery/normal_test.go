@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -189,15 +190,9 @@ func TestDeclaredNorms(t *testing.T) {
 	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
 		g := testgraph.Star(12).Graph
 		n := g.Order()
-		m, err := expm.New(t.Context(), laplacian.New(g, kind), .3, expm.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(expm.New(t.Context(), laplacian.New(g, kind), .3, expm.Options{}))(t)
 		rows := []int{1, 4, 5, 9}
-		separated, err := recovery.Separate(m, make([]int32, n), make([]int32, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		separated := must.Get(recovery.Separate(m, make([]int32, n), make([]int32, n)))(t)
 		for name, op := range map[string]linop.Operator{
 			"all": m, "rows": linop.Rows(m, rows), "separate": separated,
 			"scaled": linop.Scaled{A: m, Rows: rows, Scale: []float64{3, .5, 2, 1}},

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
@@ -33,6 +34,23 @@ func apart(rnd *rand.Rand) (m *mat.Dense, rows, columns []int32) {
 		}
 	}
 	return m, rows, columns
+}
+
+// measured are measurements of a source in M that is off by d, with weights 1e4 in the large component.
+func measured(t *testing.T, rnd *rand.Rand, m *mat.Dense, rows, columns []int32, d, small float64) (y, u []float64, data measurement.Data) {
+	t.Helper()
+	n := len(rows)
+	y, u = make([]float64, n), make([]float64, n)
+	source := rnd.IntN(n)
+	for s := range n {
+		u[s] = 1e4
+		if rows[s] == 1 {
+			u[s] = small
+		}
+		y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
+	}
+	op := must.Get(recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns))(t)
+	return y, u, must.Get(measurement.Whiten(op, y, u))(t)
 }
 
 // rankOne returns d·u·vᵀ/(‖u‖‖v‖) with the rows and columns of one block only.
@@ -66,23 +84,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 	for trial := range 40 {
 		m, rows, columns := apart(rnd)
 		n := len(rows)
-		y, u := make([]float64, n), make([]float64, n)
-		source := rnd.IntN(n)
-		for s := range n {
-			u[s] = 1e4
-			if rows[s] == 1 {
-				u[s] = 1e10
-			}
-			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
-		}
-		op, err := recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := measurement.Whiten(op, y, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, u, data := measured(t, rnd, m, rows, columns, d, 1e10)
 		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, recovery.Rule{}, nil)
 		if err != nil {
 			t.Errorf("trial %d: %v", trial, err)
@@ -115,10 +117,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 func worst(t *testing.T, m *mat.Dense, rows, columns []int32, u []float64, d float64, p recovery.Problem, z, f []float64) {
 	t.Helper()
 	floats.Scale(1/floats.Dot(z, z), z)
-	low, err := p.LowerBound(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	low := must.Get(p.LowerBound(z))(t)
 	lean := make([]float64, len(z))
 	for s := range lean {
 		lean[s] = math.Sqrt(u[s]) * z[s]
@@ -129,10 +128,7 @@ func worst(t *testing.T, m *mat.Dense, rows, columns []int32, u []float64, d flo
 				e := rankOne(rows, columns, block, sign*d, lean, v)
 				e.Add(e, m)
 				exact := whitenedProblem(t, e, rows, columns, u, p)
-				high, err := exact.LowerBound(z)
-				if err != nil {
-					t.Fatal(err)
-				}
+				high := must.Get(exact.LowerBound(z))(t)
 				if low > high+1e-12*math.Abs(high) {
 					t.Errorf("block %d: bound %v, that of an operator within the error is %v", block, low, high)
 				}
@@ -151,10 +147,7 @@ func constant(n int) []float64 {
 func whitenedProblem(t *testing.T, e *mat.Dense, rows, columns []int32, u []float64, p recovery.Problem) recovery.Problem {
 	t.Helper()
 	y := make([]float64, len(u))
-	data, err := measurement.Whiten(linop.Dense{M: e}, y, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(measurement.Whiten(linop.Dense{M: e}, y, u))(t)
 	p.A = data.A
 	return p
 }
@@ -167,23 +160,7 @@ func TestBlurLeavesTheBall(t *testing.T) {
 	for range 60 {
 		m, rows, columns := apart(rnd)
 		n := len(rows)
-		y, u := make([]float64, n), make([]float64, n)
-		source := rnd.IntN(n)
-		for s := range n {
-			u[s] = 1e4
-			if rows[s] == 1 {
-				u[s] = 1e6
-			}
-			y[s] = m.At(s, source) + rnd.NormFloat64()/math.Sqrt(u[s])
-		}
-		op, err := recovery.Separate(linop.Dense{M: m, Bound: d}, rows, columns)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := measurement.Whiten(op, y, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		y, u, data := measured(t, rnd, m, rows, columns, d, 1e6)
 		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}},
 			recovery.Rule{Kind: recovery.Chi2}, nil)
 		if err != nil || res.Status != recovery.Optimal {
@@ -199,10 +176,7 @@ func TestBlurLeavesTheBall(t *testing.T) {
 		for block := range int32(2) {
 			e := rankOne(rows, columns, block, -d, r, res.F)
 			e.Add(e, m)
-			exact, err := measurement.Whiten(linop.Dense{M: e}, y, u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := must.Get(measurement.Whiten(linop.Dense{M: e}, y, u))(t)
 			w := make([]float64, n)
 			exact.A.MulVecTo(w, false, res.F)
 			floats.SubTo(w, exact.Y, w)

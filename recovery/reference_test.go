@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 )
@@ -33,13 +34,8 @@ type instance struct {
 
 func readJSON(t testing.TB, name string, v any) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", "bpdn", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join("testdata", "bpdn", name)))(t)
+	must.Do(t, json.Unmarshal(b, v))
 }
 
 // loaded caches operators: the graph of 500 nodes takes an eigendecomposition.

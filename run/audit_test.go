@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -24,7 +25,7 @@ import (
 // the key is fixed.
 func TestAuditOfAllocatedPlan(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Allocation = graphcloak.Allocation{}
 	job.Plan.Randomness = privacy.EscrowRandomness
 	m, p := testkit.Planned(t, s, job)
@@ -32,10 +33,7 @@ func TestAuditOfAllocatedPlan(t *testing.T) {
 		t.Fatal("the plan's noise is uniform")
 	}
 	pair := worstPair(t, m.Model, p)
-	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	escrow := must.Get(privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1))(t)
 	var noise [][]float64 // of every release, by the order of the calls: drawn once for both scales
 	mechanism := func(scale float64) audit.Mechanism {
 		calls := 0

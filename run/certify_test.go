@@ -3,51 +3,18 @@
 package run_test
 
 import (
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
-
-// forge makes a plan file again from the numbers of a plan, some of them changed: all
-// in it is consistent, and nothing but the graph tells it from a true one.
-func forge(t *testing.T, p *graphcloak.Plan, change func(*privacy.Spec)) *graphcloak.Plan {
-	t.Helper()
-	spec := privacy.Spec{
-		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: p.Sensitivity, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
-	}
-	for _, s := range p.Sensors {
-		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)
-		if p.Guarantee == privacy.PerSensor {
-			spec.PerSensor = append(spec.PerSensor, s.Bound)
-		}
-	}
-	change(&spec)
-	inner, err := privacy.NewPlan(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(&graphcloak.Plan{
-		Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated,
-		PublicProperties: p.PublicProperties,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := new(graphcloak.Plan)
-	if err := json.Unmarshal(text, q); err != nil {
-		t.Fatalf("a consistent file is refused when it is read: %v", err)
-	}
-	return q
-}
 
 // TestForgedPlans: a plan file that is consistent and wrong on the graph spends
 // nothing, whatever is released under it, and a release under it does not verify.
@@ -88,12 +55,12 @@ func TestForgedPlans(t *testing.T) {
 	}
 	for name, guarantee := range map[string]privacy.Guarantee{"joint": privacy.Joint, "perSensor": privacy.PerSensor} {
 		store, _ := testkit.Example(t, "karate")
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Plan.Guarantee = guarantee
 		m, p := testkit.Planned(t, store, job)
 		spend := run.Job{Signal: job.Signal, RunID: "1", Attempt: "a"}
 		for what, change := range forgeries {
-			q := forge(t, p, change)
+			q := testkit.Forge(t, p, change)
 			_, err := m.Release(t.Context(), q, spend)
 			if !errors.Is(err, plan.ErrPlan) && !errors.Is(err, plan.ErrGraphChanged) {
 				t.Errorf("%s, %s: %v, want ErrPlan", name, what, err)
@@ -103,12 +70,12 @@ func TestForgedPlans(t *testing.T) {
 			t.Errorf("%s: forged plans opened %q (%v)", name, scopes, err)
 		}
 		if guarantee == privacy.PerSensor {
-			q := forge(t, p, func(s *privacy.Spec) { s.PerSensor[3] /= 16 })
+			q := testkit.Forge(t, p, func(s *privacy.Spec) { s.PerSensor[3] /= 16 })
 			if _, err := m.Release(t.Context(), q, spend); !errors.Is(err, plan.ErrPlan) {
 				t.Errorf("a sensor's bound scaled down: %v, want ErrPlan", err)
 			}
 		}
-		q := forge(t, p, func(*privacy.Spec) {})
+		q := testkit.Forge(t, p, func(*privacy.Spec) {})
 		r, err := m.Release(t.Context(), q, spend)
 		if err != nil {
 			t.Fatalf("%s, the true plan read from its file: %v", name, err)
@@ -116,11 +83,8 @@ func TestForgedPlans(t *testing.T) {
 		if err := m.CertifyRelease(t.Context(), r); err != nil {
 			t.Errorf("%s: a true release: %v", name, err)
 		}
-		low := forge(t, p, scaled)
-		x, err := low.Perturb(make([]float64, len(low.Sensors)), "2", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		low := testkit.Forge(t, p, scaled)
+		x := must.Get(low.Perturb(make([]float64, len(low.Sensors)), "2", nil))(t)
 		if err := m.CertifyRelease(t.Context(), &graphcloak.Release{Release: x, Model: p.Model}); !errors.Is(err, plan.ErrPlan) ||
 			strings.Contains(err.Error(), "NaN") {
 			t.Errorf("%s: a release with a sixteenth of the noise: %v, want ErrPlan", name, err)
@@ -136,16 +100,16 @@ func TestPlansOfOtherSensors(t *testing.T) {
 	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n")
 	store := testkit.Folder(t, dir)
 	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "meter"}}}
 		job.Plan.Guarantee = guarantee
 		m, p := testkit.Planned(t, store, job)
-		if err := m.Matches(forge(t, p, func(*privacy.Spec) {}).Plan); err != nil || len(p.Sensors) != 3 {
+		if err := m.Matches(testkit.Forge(t, p, func(*privacy.Spec) {}).Plan); err != nil || len(p.Sensors) != 3 {
 			t.Fatalf("%d sensors, %v", len(p.Sensors), err)
 		}
 		for k, selected := range []int{1, 3, 5} {
 			for _, node := range []int{selected - 1, selected + 1} {
-				q := forge(t, p, func(s *privacy.Spec) {
+				q := testkit.Forge(t, p, func(s *privacy.Spec) {
 					s.Sensors[k] = privacy.Sensor{Node: node, ID: m.Graph.ID(node)}
 					s.Sensitivity.Lower = 0
 					s.Sensitivity.Upper = 1
@@ -155,7 +119,7 @@ func TestPlansOfOtherSensors(t *testing.T) {
 				}
 			}
 		}
-		more := forge(t, p, func(s *privacy.Spec) {
+		more := testkit.Forge(t, p, func(s *privacy.Spec) {
 			s.Sensors = append(s.Sensors, privacy.Sensor{Node: 6, ID: m.Graph.ID(6)})
 			s.Weights = append(s.Weights, 1)
 			if s.PerSensor != nil {

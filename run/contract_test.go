@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -21,10 +22,7 @@ import (
 // other sensors.
 func TestRecoverFromRefuses(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
 	n := m.Graph.Order()
 	of := func(nodes []int, sigma float64) analyst.Measurements {
 		in := analyst.Measurements{Nodes: nodes}
@@ -55,7 +53,7 @@ func TestRecoverFromRefuses(t *testing.T) {
 // What a caller hands in as a number of a node is held against the graph.
 func TestNodesOutOfRange(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	m, p := testkit.Planned(t, s, job)
 	n := m.Graph.Order()
 	for _, nodes := range [][]int{{n}, {-1, 0}, {2, 2}, {}} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -19,10 +20,7 @@ func TestBadSourcesBeforeTheSearch(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,hot,cold\nann,1.5,\nbob,0,\ncyd,0,\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\nann,bob\nbob,cyd\n")
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	for property, want := range map[string]error{"hot": run.ErrBadSignal, "cold": run.ErrMissingSignal} {
 		searched, planned := false, false
 		job := graphcloak.Job{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -17,12 +18,9 @@ import (
 func TestResumeFromAFolder(t *testing.T) {
 	for _, drawn := range []bool{false, true} {
 		s, _ := testkit.Example(t, "karate")
-		job, folder, died := paperJob(), run.Folder(t.TempDir()), errors.New("died")
+		job, folder, died := testkit.PaperJob(), run.Folder(t.TempDir()), errors.New("died")
 		job.RunID = "run-1"
-		held, err := folder.Take(job.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Get(folder.Take(job.RunID))(t)
 		job.Keep = func(k *run.Kept) error {
 			switch {
 			case k.Attempt != nil:
@@ -46,10 +44,7 @@ func TestResumeFromAFolder(t *testing.T) {
 			t.Fatalf("%+v, %v", k, err)
 		}
 		job.Keep = held.Keep
-		m, err := run.Load(t.Context(), s, *k.Settings(), graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(run.Load(t.Context(), s, *k.Settings(), graphcloak.LoadOptions{}))(t)
 		rep, err := m.Resume(t.Context(), k, job)
 		if err != nil || rep.RunID != job.RunID {
 			t.Fatal(err)

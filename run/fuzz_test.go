@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -35,14 +36,8 @@ func (s publicStore) Name() string { return "fuzz" }
 
 // fuzzModel is a path of ten nodes, that of the corpora.
 func fuzzModel(f *testing.F) *graphcloak.Model {
-	g, err := graph.Path(10)
-	if err != nil {
-		f.Fatal(err)
-	}
-	m, err := graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	g := must.Get(graph.Path(10))(f)
+	m := must.Get(graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(f)
 	return m
 }
 
@@ -68,10 +63,7 @@ func FuzzPlan(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := json.Marshal(p)
-	if err != nil {
-		f.Fatal(err)
-	}
+	good := must.Get(json.Marshal(p))(f)
 	f.Add(good)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p graphcloak.Plan

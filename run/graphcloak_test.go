@@ -18,10 +18,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -31,25 +31,11 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
-func paperJob() graphcloak.Job {
-	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
-		Plan: graphcloak.PlanOptions{
-			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: graphcloak.Allocation{Uniform: true},
-		},
-		Signal: graphcloak.Signal{SourceProperty: "source"},
-		Write:  graphcloak.WriteOptions{Enabled: true},
-	}
-}
-
 // TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
 // and no finer as a part of the whole.
 func TestReportTellsSeconds(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
 	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
 		t.Errorf("privacyMillis is %d, want whole seconds", ms)
 	}
@@ -60,10 +46,7 @@ func TestReportTellsSeconds(t *testing.T) {
 
 func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
-	rep, err := graphcloak.Run(t.Context(), s, paperJob(), graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
 	if rep.NodeCount != 34 || rep.RelationshipCount != 78 || rep.SensorCount != 34 || rep.CommunityCount != 2 {
 		t.Errorf("karate is %d nodes, %d relationships, %d sensors, %d communities; want 34, 78, 34, 2",
 			rep.NodeCount, rep.RelationshipCount, rep.SensorCount, rep.CommunityCount)
@@ -78,16 +61,10 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	if rep.EpsilonSpent != 4 || rep.DeltaSpent != 0.1 {
 		t.Errorf("spent (%v, %v), want (4, 0.1)", rep.EpsilonSpent, rep.DeltaSpent)
 	}
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	heat, err := s.Signal(t.Context(), g, "gcPrivateHeat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
+	heat := must.Get(s.Signal(t.Context(), g, "gcPrivateHeat"))(t)
 	y := exact(t, g, 2)
-	step := math.Ldexp(1, planOf(t, s, paperJob()).Sensors[0].Exponent)
+	step := math.Ldexp(1, planOf(t, s, testkit.PaperJob()).Sensors[0].Exponent)
 	for i, v := range heat {
 		if v == y[i] {
 			t.Errorf("node %s: the written value is the exact one", g.ID(i))
@@ -96,20 +73,14 @@ func TestRunWritesOnlyPrivateValues(t *testing.T) {
 			t.Errorf("node %s: %v is no multiple of the lattice %v", g.ID(i), v, step)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 	for _, v := range y {
 		text, _ := json.Marshal(v)
 		if bytes.Contains(data, text) {
 			t.Errorf("the exact value %s stands in the store", text)
 		}
 	}
-	account, err := privacy.ReadAccount(t.Context(), s.Ledger(), run.Scope(paperJob().Signal))
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(privacy.ReadAccount(t.Context(), s.Ledger(), run.Scope(testkit.PaperJob().Signal)))(t)
 	if account.Releases != 1 || account.Spent <= 0 {
 		t.Errorf("the ledger holds %d releases worth %v, want 1", account.Releases, account.Spent)
 	}
@@ -137,11 +108,8 @@ func TestPlanOfKnownGraph(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := paperJob()
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	job := testkit.PaperJob()
 	job.Tau, job.Communities.Property = 1, ""
 	p := planOf(t, s, job)
 	want := math.Sqrt2 * math.Exp(-5)
@@ -157,7 +125,7 @@ func TestPlanOfKnownGraph(t *testing.T) {
 // norm of every edge, computed here from a dense matrix exponential.
 func TestAllocatedPlan(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Allocation.Uniform = false
 	job.Communities.Property = ""
 	m, p := testkit.Planned(t, s, job)
@@ -181,10 +149,7 @@ func TestAllocatedPlan(t *testing.T) {
 	if again.UniformSigma() != p.UniformSigma() || len(again.Sensors) != len(p.Sensors) {
 		t.Error("an allocated plan does not survive its file")
 	}
-	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	if rep.Allocation != "optimal" || rep.SensorCount != len(p.Sensors) {
 		t.Errorf("the run reports %s noise at %d sensors, want optimal at %d", rep.Allocation, rep.SensorCount, len(p.Sensors))
 	}
@@ -206,29 +171,17 @@ func worstEdge(m *plan.Model, kernel *mat.Dense, p *graphcloak.Plan) float64 {
 
 func TestFilesRebuildTheModel(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Selection.RelationshipWeightProperty = "weight"
 	p := planOf(t, s, job)
 	var again graphcloak.Plan
 	testkit.RoundTrip(t, p, &again)
-	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
+	r := must.Get(m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a1"}))(t)
 	var read graphcloak.Release
 	testkit.RoundTrip(t, r, &read)
-	first, err := m.Recover(t.Context(), r, job.Recover)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := m.Recover(t.Context(), &read, job.Recover)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(m.Recover(t.Context(), r, job.Recover))(t)
+	second := must.Get(m.Recover(t.Context(), &read, job.Recover))(t)
 	if first.Answer != second.Answer || first.Posterior.Probability != second.Posterior.Probability {
 		t.Error("a release read from its file gives another answer")
 	}
@@ -238,16 +191,10 @@ func TestFilesRebuildTheModel(t *testing.T) {
 	}
 
 	// One relationship more, and the plan no longer fits.
-	f, err := os.OpenFile(filepath.Join(dir, "relationships.csv"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, "relationships.csv"), os.O_APPEND|os.O_WRONLY, 0))(t)
 	f.WriteString("0,33,1\n")
 	f.Close()
-	m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r2", Attempt: "a"}); !errors.Is(err,
 		plan.ErrGraphChanged) {
 		t.Errorf("release on a changed graph: %v, want ErrGraphChanged", err)
@@ -268,7 +215,7 @@ func TestFilesRebuildTheModel(t *testing.T) {
 // release, and the plan's certified numbers.
 func TestSameBitsAtAnyWorkerCount(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
@@ -276,23 +223,12 @@ func TestSameBitsAtAnyWorkerCount(t *testing.T) {
 	var want string
 	for _, workers := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(workers)
-		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Plan(t.Context(), job.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+		p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 		if release == nil {
-			if release, err = m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: "bits", Attempt: "a"}); err != nil {
-				t.Fatal(err)
-			}
+			release = must.Get(m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: "bits", Attempt: "a"}))(t)
 		}
-		rep, err := m.Recover(t.Context(), release, job.Recover)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.Recover(t.Context(), release, job.Recover))(t)
 		got := fingerprint(t, rep, p)
 		if want == "" {
 			want = got
@@ -348,16 +284,13 @@ func TestRefusalsSpendNothing(t *testing.T) {
 			testkit.Write(t, dir, "nodes.csv",
 				"id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
 			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-			s, err := folder.New(t.Context(), dir, folder.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 			defer s.Close(t.Context())
 			before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			job := paperJob()
+			job := testkit.PaperJob()
 			tt.change(&job)
 			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			if err == nil {
@@ -393,13 +326,10 @@ func TestSmallGraphs(t *testing.T) {
 			dir := t.TempDir()
 			testkit.Write(t, dir, "nodes.csv", tt.nodes)
 			testkit.Write(t, dir, "relationships.csv", tt.relationships)
-			s, err := folder.New(t.Context(), dir, folder.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 			defer s.Close(t.Context())
 			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
-				job := paperJob()
+				job := testkit.PaperJob()
 				job.Settings.Laplacian = kind
 				job.Communities.Property = ""
 				rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
@@ -424,11 +354,8 @@ func TestNothingToHide(t *testing.T) {
 		dir := t.TempDir()
 		testkit.Write(t, dir, "nodes.csv", nodes)
 		testkit.Write(t, dir, "relationships.csv", "source,target\n")
-		s, err := folder.New(t.Context(), dir, folder.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		job := paperJob()
+		s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+		job := testkit.PaperJob()
 		job.Communities.Property = ""
 		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
 			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
@@ -442,11 +369,11 @@ func TestNothingToHide(t *testing.T) {
 
 func TestMemoryGuard(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	_, err := graphcloak.Load(t.Context(), s, paperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
+	_, err := graphcloak.Load(t.Context(), s, testkit.PaperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
 	if !errors.Is(err, plan.ErrMemory) {
 		t.Errorf("1000 bytes: %v, want ErrMemory", err)
 	}
-	if _, err := graphcloak.Load(t.Context(), s, paperJob().Settings,
+	if _, err := graphcloak.Load(t.Context(), s, testkit.PaperJob().Settings,
 		graphcloak.LoadOptions{MemoryLimit: 1000, IgnoreMemory: true}); err != nil {
 		t.Errorf("without the guard: %v", err)
 	}
@@ -463,12 +390,9 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 	}
 	testkit.Write(t, dir, "nodes.csv", nodes)
 	testkit.Write(t, dir, "relationships.csv", ring)
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(t.Context())
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	job.Method = expm.Chebyshev // needs less than the recovery
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{MemoryLimit: 1 << 20}); !errors.Is(err, plan.ErrMemory) ||
@@ -486,19 +410,13 @@ func TestTinyPrior(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(t.Context())
 	var priors []float64
 	for _, property := range []string{"tiny", "unit"} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Write.Enabled, job.PriorProperty = false, property
-		rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 		priors = append(priors, rep.Communities[0].Prior)
 	}
 	if priors[0] != priors[1] {
@@ -511,7 +429,7 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 	before, _ := os.ReadFile(filepath.Join(dir, "nodes.csv"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := graphcloak.Run(ctx, s, paperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := graphcloak.Run(ctx, s, testkit.PaperJob(), graphcloak.LoadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "nodes.csv")); !bytes.Equal(before, after) {
@@ -523,7 +441,7 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 // staged: the same values, at no further cost.
 func TestComplete(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "run-1"
 	died := errors.New("died")
 	var kept []byte
@@ -538,26 +456,15 @@ func TestComplete(t *testing.T) {
 		t.Fatalf("%v, want %v", err, died)
 	}
 	var r graphcloak.Release
-	if err := json.Unmarshal(kept, &r); err != nil {
-		t.Fatal(err)
-	}
-	m, err := graphcloak.Load(t.Context(), s, r.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(kept, &r))
+	m := must.Get(graphcloak.Load(t.Context(), s, r.Model, graphcloak.LoadOptions{}))(t)
 	for range 2 { // completing twice does no harm
-		rep, err := m.Complete(t.Context(), &r, job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.Complete(t.Context(), &r, job))(t)
 		if rep.RunID != "run-1" || rep.EpsilonSpent != 4 {
 			t.Errorf("run %s spent %v, want run-1 and 4", rep.RunID, rep.EpsilonSpent)
 		}
 	}
-	heat, err := s.Signal(t.Context(), m.Graph, "gcPrivateHeat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	heat := must.Get(s.Signal(t.Context(), m.Graph, "gcPrivateHeat"))(t)
 	for k, v := range r.Values() {
 		if heat[r.Nodes()[k]] != v {
 			t.Fatalf("node %d has %v, the release %v", r.Nodes()[k], heat[r.Nodes()[k]], v)
@@ -579,20 +486,11 @@ func TestComplete(t *testing.T) {
 // all of them together.
 func TestCeilingIsJoint(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Guarantee = privacy.PerSensor
-	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+	p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 	kernel := testkit.HeatKernel(m.Graph, 2)
 	worst := worstEdge(m.Model, kernel, p)
 	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
@@ -603,15 +501,12 @@ func TestCeilingIsJoint(t *testing.T) {
 // A plan covers the error of the operator that it was made with.
 func TestPrivatePathRefuses(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	p := planOf(t, s, job)
 	for _, method := range []expm.Method{expm.Chebyshev, expm.Eigen} {
 		set := job.Settings
 		set.Method = method
-		m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 		own, err := m.Plan(t.Context(), job.Plan)
 		if err != nil {
 			t.Fatal(err)
@@ -632,13 +527,8 @@ func TestPrivatePathRefuses(t *testing.T) {
 func TestOneNameForOneFolder(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
-	other, err := folder.New(t.Context(), link, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, link))
+	other := must.Get(folder.New(t.Context(), link, folder.Options{}))(t)
 	if s.Name() != other.Name() {
 		t.Errorf("%s and %s are one folder", s.Name(), other.Name())
 	}

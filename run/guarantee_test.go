@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -63,12 +64,10 @@ func (l watchedLedger) Update(ctx context.Context, scope, releaseID string, rule
 func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	m, p := testkit.Planned(t, s, paperJob())
+	m, p := testkit.Planned(t, s, testkit.PaperJob())
 	signal := graphcloak.Signal{SourceProperty: "source"}
 	// A ledger draws its identity with its first entry, whatever that is.
-	if _, err := privacy.SetCap(t.Context(), store.Ledger(), "another", p.Budget); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), store.Ledger(), "another", p.Budget))(t)
 	var want, got [16]byte
 	reset := func() {
 		cryptotest.SetGlobalRandom(t, 71)
@@ -80,19 +79,13 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, 73) // the state that the noise starts from
 	}
 	reset()
-	r, err := m.Release(t.Context(), p, run.Job{Signal: signal, RunID: "1", Attempt: "a"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Release(t.Context(), p, run.Job{Signal: signal, RunID: "1", Attempt: "a"}))(t)
 	if got != want {
 		t.Error("noise was drawn before the ledger had granted the release")
 	}
 	cryptotest.SetGlobalRandom(t, 73)
 	y := exact(t, m.Graph, 2)
-	alone, err := p.Perturb(y, "1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(p.Perturb(y, "1", nil))(t)
 	// The readings are computed: off by η, so by η/g steps and one of rounding.
 	for k, x := range r.Steps() {
 		if off := math.Abs(float64(x - alone.Steps()[k])); off > 1+p.NormError/p.Sensors[k].Step() {
@@ -101,9 +94,7 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 	}
 
 	s.granted = nil
-	if _, err := privacy.SetCap(t.Context(), store.Ledger(), run.Scope(signal), p.Budget); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), store.Ledger(), run.Scope(signal), p.Budget))(t)
 	reset()
 	if _, err := m.Release(t.Context(), p, run.Job{Signal: signal, RunID: "2", Attempt: "b"}); !errors.Is(err, privacy.ErrExhausted) {
 		t.Fatalf("%v, want ErrExhausted", err)
@@ -118,13 +109,10 @@ func TestNoiseIsDrawnAfterTheSpend(t *testing.T) {
 func TestNothingIsWrittenUnpaid(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	m, p := testkit.Planned(t, s, job)
-	r, err := p.Perturb(exact(t, m.Graph, 2), job.RunID, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(p.Perturb(exact(t, m.Graph, 2), job.RunID, nil))(t)
 	if _, err := m.Complete(t.Context(), &graphcloak.Release{Release: r, Model: m.Settings}, job); err == nil || s.written > 0 {
 		t.Errorf("a release without payment was written %d times (%v)", s.written, err)
 	}
@@ -134,7 +122,7 @@ func TestNothingIsWrittenUnpaid(t *testing.T) {
 func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	var kept *graphcloak.Release
 	job.Keep = func(k *run.Kept) error {
@@ -147,9 +135,7 @@ func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 	if _, err := m.Run(t.Context(), job); err == nil || kept == nil {
 		t.Fatal("the run went on")
 	}
-	if _, err := privacy.MarkVoid(t.Context(), store.Ledger(), run.Scope(job.Signal), job.RunID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.MarkVoid(t.Context(), store.Ledger(), run.Scope(job.Signal), job.RunID))(t)
 	if _, err := m.Complete(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) || s.written > 0 {
 		t.Errorf("completed: %v, written %d times", err, s.written)
 	}
@@ -164,7 +150,7 @@ func TestNothingIsWrittenOnceGivenUp(t *testing.T) {
 // the failure probability of a random screen.
 func TestPlanChargesWhatWasCertified(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, store, job)
 	n := m.Graph.Order()
@@ -182,10 +168,7 @@ func TestPlanChargesWhatWasCertified(t *testing.T) {
 			t.Errorf("sensor %d is charged %v of [%v, %v]", k, p.Sensors[k].Bound, b.Lower, b.Upper)
 		}
 	}
-	d, err := expm.New(t.Context(), l, 2, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, 2, expm.Options{}))(t)
 	if eta := d.Err() * math.Sqrt(float64(n)); p.NormError < eta || p.NormError > eta*(1+1e-9) {
 		t.Errorf("the computing error is charged at %v, want Err·√n = %v from above", p.NormError, eta)
 	}
@@ -196,10 +179,7 @@ func TestPlanChargesWhatWasCertified(t *testing.T) {
 // and the noise is for δ − β. The coins are fixed.
 func TestPlanTakesTheScreensFailure(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 79)
-	g, err := graph.BarabasiAlbert(1100, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(1100, 4, 1))(t)
 	var nodes, relationships strings.Builder
 	nodes.WriteString("id,sensor\n")
 	for i := range g.Order() {
@@ -212,11 +192,8 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", nodes.String())
 	testkit.Write(t, dir, "relationships.csv", relationships.String())
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := paperJob()
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	job := testkit.PaperJob()
 	job.Settings = graphcloak.Settings{
 		Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
 		Method: expm.Chebyshev,
@@ -239,7 +216,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 func TestWorstReadings(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for _, alpha := range []float64{1, 0.25, 3} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Plan.Alpha = alpha
 		m, p := testkit.Planned(t, s, job)
 		a, b, ok := m.WorstReadings(p.Plan)

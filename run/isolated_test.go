@@ -26,7 +26,7 @@ func TestIsolatedNodes(t *testing.T) {
 		testkit.Write(t, dir, "nodes.csv", nodes)
 		testkit.Write(t, dir, "relationships.csv", relationships)
 		s := testkit.Folder(t, dir)
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Communities.Property = ""
 		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, plan.ErrIsolated) {
 			t.Errorf("%s: %v, want ErrIsolated", where, err)
@@ -53,7 +53,7 @@ func TestPlanOfIsolatedNodes(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nlonely,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\n")
 	s := testkit.Folder(t, dir)
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	job.Selection.Isolated = graph.AllowIsolated
 	m, p := testkit.Planned(t, s, job)

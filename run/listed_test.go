@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -27,11 +28,8 @@ import (
 // listedJob is a plan for readings that may come from two graphs beside the stored one, with some τ.
 func listedJob(t *testing.T, s graphcloak.Source, set privacy.Uncertainty) graphcloak.Job {
 	t.Helper()
-	job := measuredJob(set)
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := testkit.MeasuredJob(set)
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	var wide []graph.Change
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
@@ -57,14 +55,8 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 	for k, s := range p.Sensors {
 		readings[k] = max(0, min(1, y[s.Node]))
 	}
-	noise, err := privacy.NewEscrow([]byte("thirty-two bytes that are public"), "test", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	release, err := p.Perturb(readings, "r1", noise)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := must.Get(privacy.NewEscrow([]byte("thirty-two bytes that are public"), "test", 0))(t)
+	release := must.Get(p.Perturb(readings, "r1", noise))(t)
 	return &graphcloak.Release{
 		Release: release, Model: p.Model, Allocated: p.Allocated,
 		Signal: graphcloak.Signal{MeasurementProperty: "heat"},
@@ -73,10 +65,7 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
 	t.Helper()
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen}))(t)
 	return d
 }
 
@@ -128,18 +117,10 @@ func TestRecoverOverGraphs(t *testing.T) {
 			taus = analyst.TauGrid(set.TauFrom, set.TauTo)
 		}
 		r := measuredOn(t, m, p, graphs[1])
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(r))(t)
 		var again graphcloak.Release
-		if err := json.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
-		m, err = graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &again))
+		m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 		sound := analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: rate(0)}
 		rep, err := m.Recover(t.Context(), &again, sound)
 		if err != nil {
@@ -189,10 +170,7 @@ func TestTooManyGraphsToSum(t *testing.T) {
 	for len(many) < 200 {
 		many = append(many, many[0])
 	}
-	plain, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: m.Tau}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: m.Tau}, graphcloak.LoadOptions{}))(t)
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
 	for count, told := range map[int]bool{199: true, 200: false} {
 		if told { // the count alone: a recovery over 200 graphs takes a while
@@ -224,7 +202,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", nodes)
 	testkit.Write(t, dir, "relationships.csv", ring)
 	s := testkit.Folder(t, dir)
-	job := measuredJob(privacy.Uncertainty{})
+	job := testkit.MeasuredJob(privacy.Uncertainty{})
 	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
 	job.Plan.Allocation.Uniform = true
 	for k := range 20 {
@@ -243,5 +221,61 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 	job.Recover.StoredGraph = true
 	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
 		t.Errorf("of the stored graph alone: %v", err)
+	}
+}
+
+// A recovery sums over the τ that are declared possible: the answer keeps its word
+// where τ is not the plan's, and the report says what was learnt of it.
+func TestRecoverOverTau(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
+	m, p := testkit.Planned(t, s, job)
+	kernel := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{}))(t)
+	y := make([]float64, m.Graph.Order())
+	f := make([]float64, m.Graph.Order())
+	f[16] = 1
+	kernel.MulVecTo(y, false, f)
+	readings := make([]float64, len(p.Sensors))
+	for k, s := range p.Sensors {
+		readings[k] = max(0, min(1, y[s.Node]))
+	}
+	release := must.Get(p.Perturb(readings, "r1", nil))(t)
+	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
+		analyst.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for k, x := range rep.TauPosterior {
+		sum += x.Probability
+		if x.Tau <= .5 || x.Tau >= 4 || k > 0 && x.Tau <= rep.TauPosterior[k-1].Tau {
+			t.Errorf("τ %v at %d", x.Tau, k)
+		}
+	}
+	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 ||
+		!strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
+		t.Errorf("τ %v, notes %q", rep.TauPosterior, rep.Notes)
+	}
+	plain, err := m.RecoverFrom(t.Context(),
+		analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
+	if err != nil || plain.TauPosterior != nil {
+		t.Errorf("without limits: %v, %v", plain.TauPosterior, err)
+	}
+	// The mixture's odds of a source are the mean of those at the grid's τ.
+	total := 0.0
+	for _, x := range rep.TauPosterior {
+		other := job.Settings
+		other.Tau = x.Tau
+		at := must.Get(graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{}))(t)
+		one, err := at.RecoverFrom(t.Context(),
+			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
+			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += math.Exp(one.Posterior.LogPresence) / 9
+	}
+	if want := math.Log(total); math.Abs(rep.Posterior.LogPresence-want) > 1e-9*(1+math.Abs(want)) {
+		t.Errorf("log odds of a source %v, want %v", rep.Posterior.LogPresence, want)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -39,12 +40,9 @@ func (d held) Detect(ctx context.Context, g *graph.Graph) (community.Partition, 
 func searching(t *testing.T, d community.Detector) (*graphcloak.Model, graphcloak.Job) {
 	t.Helper()
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities = community.Options{Detector: d}
-	m, err := graphcloak.Load(t.Context(), store, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), store, job.Settings, graphcloak.LoadOptions{}))(t)
 	return m, job
 }
 
@@ -97,9 +95,7 @@ func TestCommunitiesAreDetectedBeside(t *testing.T) {
 func TestUniformPlanDetectsNothing(t *testing.T) {
 	d := newHeld()
 	m, job := searching(t, d)
-	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Plan(t.Context(), job.Plan))(t)
 	if len(d.begun) != 0 {
 		t.Error("a search began")
 	}
@@ -122,9 +118,7 @@ func TestSearchBrokenOffIsMadeAgain(t *testing.T) {
 		t.Error("the plan has returned, and the search goes on")
 	}
 	close(d.let)
-	if _, err := m.Plan(t.Context(), job.Plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Plan(t.Context(), job.Plan))(t)
 	if p, err := m.Partition(t.Context()); err != nil || p.Count == 0 || len(d.ended) != 2 {
 		t.Errorf("%d communities, %v, after %d searches", p.Count, err, len(d.ended))
 	}
@@ -149,15 +143,24 @@ func TestFaultOfDetectorHidesNoError(t *testing.T) {
 	<-d.begun
 }
 
-// A recovery that fails leaves no search behind.
-func TestRecoveryThatFailsLeavesNoSearch(t *testing.T) {
-	d := newHeld()
-	m, _ := searching(t, d)
-	in := analyst.Measurements{Nodes: []int{2, 1}, Values: []float64{0, 0}, Sigmas: []float64{1, 1}}
-	if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); err == nil {
-		t.Fatal("measurements out of order were taken")
-	}
-	if len(d.begun) != len(d.ended) || len(d.ended) != 1 {
-		t.Errorf("%d searches began, %d ended", len(d.begun), len(d.ended))
+// A recovery or a run that fails leaves no search behind.
+func TestFailureLeavesNoSearch(t *testing.T) {
+	for name, do := range map[string]func(m *graphcloak.Model, job graphcloak.Job) error{
+		"recovery": func(m *graphcloak.Model, _ graphcloak.Job) error {
+			in := analyst.Measurements{Nodes: []int{2, 1}, Values: []float64{0, 0}, Sigmas: []float64{1, 1}}
+			_, err := m.RecoverFrom(t.Context(), in, analyst.Options{})
+			return err
+		},
+		"run": func(m *graphcloak.Model, job graphcloak.Job) error {
+			job.Plan.Budget.Epsilon = -1
+			_, err := m.Run(t.Context(), job)
+			return err
+		},
+	} {
+		d := newHeld()
+		m, job := searching(t, d)
+		if err := do(m, job); err == nil || len(d.begun) != len(d.ended) || len(d.ended) != 1 {
+			t.Errorf("%s: %v; %d searches began, %d ended", name, err, len(d.begun), len(d.ended))
+		}
 	}
 }

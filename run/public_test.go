@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -71,7 +72,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for what, declare := range declared("source") {
 		for _, signal := range []graphcloak.Signal{{SourceProperty: "source"}, {MeasurementProperty: "source"}} {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Signal = signal
 			declare(&job)
 			_, err := graphcloak.Run(t.Context(), untouched{s, t}, job, graphcloak.LoadOptions{})
@@ -81,7 +82,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 		}
 	}
 	for what, declare := range declared("Source") { // names are compared exactly
-		job := paperJob()
+		job := testkit.PaperJob()
 		declare(&job)
 		if err := job.CheckSignal(); err != nil {
 			t.Errorf("%s = another property: %v", what, err)
@@ -105,12 +106,10 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 		"communities": {Communities: community.Options{Property: "source"}},
 		"prior":       {PriorProperty: "source"},
 	} {
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.Public = public
 		m, made := testkit.Planned(t, s, job)
-		if err := study.Expect(t.Context(), m.Model, made, job.Recover, study.Sample{Trials: 2}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, study.Expect(t.Context(), m.Model, made, job.Recover, study.Sample{Trials: 2}))
 		p := through(t, made)
 		if !slices.Equal(p.PublicProperties, []string{"source"}) {
 			t.Errorf("%s: the plan file lists %q, want source", what, p.PublicProperties)
@@ -131,18 +130,11 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
 		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
 	}
-	data, err := json.Marshal(planOf(t, store, paperJob()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(planOf(t, store, testkit.PaperJob())))(t)
 	var old map[string]any
-	if err := json.Unmarshal(data, &old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &old))
 	delete(old, "publicProperties")
-	if data, err = json.Marshal(old); err != nil {
-		t.Fatal(err)
-	}
+	data = must.Get(json.Marshal(old))(t)
 	if err := json.Unmarshal(data, new(graphcloak.Plan)); err == nil || !strings.Contains(err.Error(), "publicProperties") {
 		t.Errorf("a plan that does not say what is public: %v, want an error", err)
 	}
@@ -151,14 +143,9 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 // through writes a plan file and reads it.
 func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
 	t.Helper()
-	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(p))(t)
 	q := new(graphcloak.Plan)
-	if err := json.Unmarshal(data, q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, q))
 	return q
 }
 
@@ -166,19 +153,11 @@ func through(t *testing.T, p *graphcloak.Plan) *graphcloak.Plan {
 func TestReleaseRemembersItsSignal(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	m, p := testkit.Planned(t, s, paperJob())
-	made, err := m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(made)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, p := testkit.Planned(t, s, testkit.PaperJob())
+	made := must.Get(m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"}))(t)
+	data := must.Get(json.Marshal(made))(t)
 	var r graphcloak.Release
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &r))
 	if !reflect.DeepEqual(r.Signal, made.Signal) || r.Signal.SourceProperty != "source" {
 		t.Errorf("the file says that %+v was released, want the property source", r.Signal)
 	}
@@ -208,14 +187,9 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 		"a number as its name": func(d map[string]any) { d["signal"] = map[string]any{"sourceProperty": 1} },
 	} {
 		var d map[string]any
-		if err := json.Unmarshal(data, &d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, &d))
 		change(d)
-		changed, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		changed := must.Get(json.Marshal(d))(t)
 		if err := json.Unmarshal(changed, new(graphcloak.Release)); err == nil {
 			t.Errorf("a release with %s was read", what)
 		}
@@ -228,12 +202,9 @@ func TestMissingSignal(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(context.Background())
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	for property, refused := range map[string]bool{"none": true, "zero": false, "some": false} {
 		job.Signal = graphcloak.Signal{SourceProperty: property}
@@ -269,20 +240,15 @@ func (d counted) Detect(ctx context.Context, g *graph.Graph) (community.Partitio
 // or detects once, and accounts for the time of it.
 func TestPublicIsResolvedOnce(t *testing.T) {
 	store, dir := testkit.Example(t, "karate")
-	nodes, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	nodes := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 	lines := strings.Split(strings.TrimSpace(string(nodes)), "\n")
 	for i := range lines {
 		lines[i] += map[bool]string{true: ",risk", false: ",2"}[i == 0]
 	}
 	testkit.Write(t, dir, "nodes.csv", strings.Join(lines, "\n")+"\n")
-	s, job, detected := &reads{Store: store}, paperJob(), 0
+	s, job, detected := &reads{Store: store}, testkit.PaperJob(), 0
 	job.Plan.Allocation.Uniform, job.PriorProperty = false, "risk"
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	if slices.Sort(s.names); !slices.Equal(s.names, []string{"club", "risk", "source"}) {
 		t.Errorf("read %q, want each property once", s.names)
 	}
@@ -296,41 +262,13 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	}
 }
 
-// TestDetectionBesidePlan: communities are detected while a run plans, and a plan that fails
-// breaks the search off.
-func TestDetectionBesidePlan(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	var broken error
-	job := paperJob()
-	job.Communities = community.Options{Detector: endless{&broken}}
-	job.Plan.Budget.Epsilon = -1
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrInput) {
-		t.Errorf("%v, want ErrInput", err)
-	}
-	if !errors.Is(broken, context.Canceled) {
-		t.Errorf("the detection ended with %v, want that it is broken off", broken)
-	}
-}
-
-// endless is a detector that searches until it is broken off.
-type endless struct{ why *error }
-
-func (d endless) Detect(ctx context.Context, _ *graph.Graph) (community.Partition, error) {
-	<-ctx.Done()
-	*d.why = ctx.Err()
-	return community.Partition{}, ctx.Err()
-}
-
 // TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
 // is refused.
 func TestDryRun(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
-	before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 	var told *graphcloak.Plan
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.DryRun = true
 	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
 	job.Keep = func(*run.Kept) error { t.Error("it began"); return nil }
@@ -344,9 +282,7 @@ func TestDryRun(t *testing.T) {
 	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
 		t.Errorf("the ledger has %q (%v)", scopes, err)
 	}
-	if _, err := privacy.SetCap(t.Context(), s.Ledger(), run.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), s.Ledger(), run.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
 		t.Errorf("past the cap: %v, want ErrExhausted", err)
 	}
@@ -362,12 +298,10 @@ func TestDryRun(t *testing.T) {
 // whatever store the ledger is reached.
 func TestPublishedStaysPublic(t *testing.T) {
 	store, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Communities.Caption = ""
 	job.Communities.Property = "club"
-	if _, err := graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}))(t)
 	job.Communities.Property = ""
 	job.Signal = graphcloak.Signal{MeasurementProperty: "club"}
 	job.Settings.Tau = 2

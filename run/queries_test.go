@@ -11,6 +11,8 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -36,14 +38,9 @@ func (a *asked) Ledger() privacy.Ledger { return nil }
 func TestForeignQueries(t *testing.T) {
 	const nodes, relationships = "MATCH (n) RETURN elementId(n) AS id", "MATCH (a)-->(b) RETURN a, b"
 	own := graphcloak.Settings{Selection: graph.Selection{NodeQuery: nodes, RelationshipQuery: relationships}, Tau: 1}
-	text, err := json.Marshal(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(own))(t)
 	read := func() (s graphcloak.Settings) {
-		if err := json.Unmarshal(text, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &s))
 		return s
 	}
 	ways := map[string]func(s graphcloak.Store, set graphcloak.Settings) error{
@@ -52,13 +49,13 @@ func TestForeignQueries(t *testing.T) {
 			return err
 		},
 		"Run": func(s graphcloak.Store, set graphcloak.Settings) error {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Settings = set
 			_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			return err
 		},
 		"EstimateCommands": func(s graphcloak.Store, set graphcloak.Settings) error {
-			job := paperJob()
+			job := testkit.PaperJob()
 			job.Settings = set
 			_, err := study.EstimateCommands(t.Context(), s, job)
 			return err
@@ -101,9 +98,7 @@ func TestForeignQueryIsShownPlainly(t *testing.T) {
 		t.Fatal(err)
 	}
 	var set graphcloak.Settings
-	if err := json.Unmarshal(text, &set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &set))
 	_, err = graphcloak.Load(t.Context(), new(asked), set, graphcloak.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "MATCH (n)[2K DETACH DELETE n //") ||
 		strings.ContainsAny(err.Error(), "\x1b\r\n\u202e\u009b") || len(err.Error()) > 3000 {

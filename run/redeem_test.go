@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -39,15 +40,13 @@ func keeping(kept **run.Kept, drawn error) func(*run.Kept) error {
 func TestRedeemOnce(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &watched{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
 	var kept *run.Kept
 	job.Keep = keeping(&kept, nil)
 	m, _ := testkit.Planned(t, s, job)
-	if _, err := m.Run(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Run(t.Context(), job))(t)
 	if _, err := m.Redeem(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("%v for a release that was written, want %v", err, privacy.ErrReplay)
 	}
@@ -57,7 +56,7 @@ func TestRedeemOnce(t *testing.T) {
 // changed since, on which its sensitivity means nothing.
 func TestRedeemOnTheSameGraph(t *testing.T) {
 	store, dir := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	job.Write.Enabled = false
 	var kept *run.Kept
@@ -67,10 +66,7 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 		t.Fatal("the run went on")
 	}
 	path := filepath.Join(dir, "relationships.csv")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	testkit.Write(t, dir, "relationships.csv", strings.Join(lines[:len(lines)-1], "\n")+"\n")
 	changed, err := graphcloak.Load(t.Context(), testkit.Folder(t, dir), job.Settings, graphcloak.LoadOptions{})
@@ -129,7 +125,7 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 	for _, stores := range []bool{true, false} {
 		store, _ := testkit.Example(t, "karate")
 		s := &losing{Store: store, stores: stores}
-		job := paperJob()
+		job := testkit.PaperJob()
 		job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 		var kept *run.Kept
 		job.Keep = func(k *run.Kept) error {
@@ -158,7 +154,7 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 // TestPaymentThatCannotBeAskedFor: an attempt whose ledger does not answer may be spent.
 func TestPaymentThatCannotBeAskedFor(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	var kept *run.Kept
 	job.Keep = keeping(&kept, errors.New("killed"))
@@ -198,17 +194,12 @@ func (r *reserving) Reserve(ctx context.Context, g *graph.Graph, t report.Table,
 func TestTimesAreWholeSeconds(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reserving{Store: store}
-	job := paperJob()
+	job := testkit.PaperJob()
 	var err error
-	if job.RunID, err = run.NewRunID(); err != nil {
-		t.Fatal(err)
-	}
+	job.RunID = must.Get(run.NewRunID())(t)
 	begun := time.Now()
 	m, _ := testkit.Planned(t, s, job)
-	rep, err := m.Run(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(m.Run(t.Context(), job))(t)
 	entries, err := store.Ledger().Entries(t.Context(), rep.BudgetScope)
 	if err != nil || len(entries) == 0 {
 		t.Fatalf("%d entries, %v", len(entries), err)
@@ -234,10 +225,7 @@ func TestTimesAreWholeSeconds(t *testing.T) {
 func TestRunIDsKeepTheirOrder(t *testing.T) {
 	var ids []string
 	for range 100 {
-		id, err := run.NewRunID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(run.NewRunID())(t)
 		ids = append(ids, id)
 	}
 	if !slices.IsSorted(ids) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
@@ -17,15 +18,9 @@ import (
 // that says that they were named by what it hides.
 func TestReleaseOfOtherCommunities(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
-	m, p := testkit.Planned(t, store, paperJob())
-	made, err := m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := m.PlannedCommunities(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, p := testkit.Planned(t, store, testkit.PaperJob())
+	made := must.Get(m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"}))(t)
+	named := must.Get(m.PlannedCommunities(t.Context()))(t)
 	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Quality: "modularity", Gamma: 1}}
 	alter := func(c plan.PlannedCommunities, change func(*plan.PlannedCommunities)) *plan.PlannedCommunities {
 		change(&c)
@@ -58,10 +53,7 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 		}), strictjson.ErrInvalid},
 	} {
 		made.Communities = c.communities
-		data, err := json.Marshal(made)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(made))(t)
 		if err := json.Unmarshal(data, new(graphcloak.Release)); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -22,19 +23,14 @@ func hall(t *testing.T) string {
 		"nodes.csv":         "id,labels,name,source,risk\na,Member,x,1,0\nb,Member,y,0,1\nc,Member,z,0,0\n",
 		"relationships.csv": "source,target\na,b\nb,c\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
 
 func openHall(t *testing.T, dir string) *folder.Store {
 	t.Helper()
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	t.Cleanup(func() { s.Close(t.Context()) })
 	return s
 }
@@ -72,9 +68,7 @@ func TestChargesCountAgainstTheirProperty(t *testing.T) {
 	}
 	// Four releases of (1, 0.1) are (3.32, 0.1)-private together, five (4, 0.1).
 	limit := privacy.Cap{Budget: privacy.Budget{Epsilon: 3.4, Delta: 0.1}}
-	if err := privacy.Continue(ctx, s.Ledger(), "people", []string{"property=source", "property=risk"}, limit); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, privacy.Continue(ctx, s.Ledger(), "people", []string{"property=source", "property=risk"}, limit))
 	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source} {
 		if scope, err := do(signal); err != nil || scope != "people" {
 			t.Errorf("%+v was paid from %q, %v, want the common account", signal, scope, err)
@@ -98,9 +92,7 @@ func TestOneCapForOneProperty(t *testing.T) {
 	ctx := t.Context()
 	dir := hall(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, link))
 	do := func(path string, label ...string) error {
 		s, err := folder.New(ctx, path, folder.Options{})
 		if err != nil {
@@ -115,21 +107,14 @@ func TestOneCapForOneProperty(t *testing.T) {
 	if err := do(dir); !errors.Is(err, run.ErrNoCap) {
 		t.Fatalf("without a cap: %v, want ErrNoCap", err)
 	}
-	s, err := folder.New(ctx, dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(ctx, dir, folder.Options{}))(t)
 	defer s.Close(ctx)
 	if scopes, err := s.Ledger().Scopes(ctx); err != nil || len(scopes) != 0 {
 		t.Errorf("the refusal left scopes %q, %v", scopes, err)
 	}
 	scope := run.Scope(graphcloak.Signal{SourceProperty: "source"})
-	if _, err := privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
-		t.Fatal(err)
-	}
-	if err := do(dir, "Member"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
+	must.Do(t, do(dir, "Member"))
 	for path, labels := range map[string][]string{dir: nil, link: {"Member"}} {
 		if err := do(path, labels...); !errors.Is(err, privacy.ErrExhausted) {
 			t.Errorf("%s, labels %q: %v, want ErrExhausted", path, labels, err)
@@ -145,9 +130,7 @@ func TestNodeKeyEvadesNoCap(t *testing.T) {
 	job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
 	job.Plan.Guarantee = privacy.PerSensor
 	scope := run.Scope(job.Signal)
-	if _, err := privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, s.Ledger(), scope, privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
 	for _, step := range []struct {
 		key  string
 		want error

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -30,12 +31,9 @@ import (
 // camp, under noise so small that both can be read off.
 func TestSeveralSources(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := paperJob().Settings
+	set := testkit.PaperJob().Settings
 	set.Tau = 1
-	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	want := []graph.ID{"17", "27"}
 	kernel := testkit.HeatKernel(m.Graph, 1)
 	var in analyst.Measurements
@@ -51,10 +49,7 @@ func TestSeveralSources(t *testing.T) {
 		in.Nodes, in.Values, in.Sigmas = append(in.Nodes, i), append(in.Values, y), append(in.Sigmas, .01)
 	}
 	for _, sources := range []int{2, analyst.OneOrTwo} {
-		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: sources})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Sources: sources}))(t)
 		got := slices.Sorted(slices.Values(rep.Sources.NodeIDs))
 		if rep.Sources.Count != 2 || !slices.Equal(got, want) {
 			t.Errorf("sources %d: %+v, want 2 at %v", sources, *rep.Sources, want)
@@ -87,10 +82,7 @@ func TestNothingSaid(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer s.Close(context.Background())
 	in := analyst.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
 	for _, tt := range []struct {
@@ -110,10 +102,7 @@ func TestNothingSaid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources}))(t)
 		i := slices.IndexFunc(rep.Communities, func(c report.Community) bool { return c.Name == "l" })
 		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 ||
 			math.Abs(got.Probability-rep.Presence.Probability*tt.left) > .01 {
@@ -129,12 +118,9 @@ func TestNothingSaid(t *testing.T) {
 // graph of one node has one source.
 func TestSourcesRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := paperJob().Settings
+	set := testkit.PaperJob().Settings
 	set.Tau = 1
-	m, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
 	for _, in := range []analyst.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
 		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); !errors.Is(err, recovery.ErrInvalid) {
@@ -154,14 +140,9 @@ func TestSourcesRefused(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Write(t, dir, "nodes.csv", "id\na\n")
 	testkit.Write(t, dir, "relationships.csv", "source,target\n")
-	lone, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lone := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	defer lone.Close(context.Background())
-	if m, err = graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
 	if rep, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: analyst.OneOrTwo}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)
 	}
@@ -185,19 +166,10 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analys
 	}
 	testkit.Write(t, dir, "nodes.csv", nodes)
 	testkit.Write(t, dir, "relationships.csv", edges)
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	t.Cleanup(func() { s.Close(context.Background()) })
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1, expm.Options{}))(t)
 	f, y := make([]float64, side*side), make([]float64, side*side)
 	for _, i := range sources {
 		j, _ := m.Graph.Index(graph.ID(strconv.Itoa(i)))
@@ -216,25 +188,18 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analys
 func TestRadiusUnits(t *testing.T) {
 	const sigma, radius = 0.05, 0.1
 	m, in := grid(t, []int{7}, sigma)
-	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: radius}}))(t)
 	if b := rep.BPDN; math.Abs(b.Radius-radius) > 1e-12 || math.Abs(b.Residual-radius) > 1e-6*radius {
 		t.Errorf("radius %v and residual %v, want both %v", b.Radius, b.Residual, radius)
 	}
-	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Chi2}}); err != nil {
-		t.Fatal(err)
-	}
+	rep = must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Chi2}}))(t)
 	if want := recovery.Chi2Radius(sigma, 36, recovery.DefaultBeta); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
 		t.Errorf("radius %v, want %v", rep.BPDN.Radius, want)
 	}
 	far := in // readings below 0, which no source explains, are 3 in length from all that one does
 	far.Values = make([]float64, 36)
 	far.Values[0] = -3
-	if rep, err = m.RecoverFrom(t.Context(), far, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	rep = must.Get(m.RecoverFrom(t.Context(), far, analyst.Options{Rule: recovery.Rule{Kind: recovery.Number, Value: 1}}))(t)
 	if b := rep.BPDN; b.Status != "infeasible" || math.Abs(b.Margin-2) > 1e-6 {
 		t.Errorf("%s by %v, want infeasible by 2", b.Status, b.Margin)
 	}
@@ -249,10 +214,7 @@ func TestVisibleOfRandomWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := m.Graph.Order()
-	d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{}))(t)
 	M := mat.NewDense(n, n, nil)
 	unit, column := make([]float64, n), make([]float64, n)
 	for i := range n {
@@ -269,10 +231,7 @@ func TestVisibleOfRandomWalk(t *testing.T) {
 			in.Nodes, in.Sigmas = append(in.Nodes, i), append(in.Sigmas, sigma)
 		}
 		in.Values[3] = 1
-		rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Projected}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Projected}}))(t)
 		want := 0
 		for _, v := range svd.Values(nil) {
 			if v > 2*sigma {

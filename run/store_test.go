@@ -9,6 +9,8 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -16,16 +18,11 @@ import (
 // A source of five methods is spent from a ledger that the job names, and takes no
 // results; one that names no ledger is refused.
 func TestBareSource(t *testing.T) {
-	g, err := graph.Path(12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(12))(t)
 	s := memory.FromGraph(g)
-	if err := s.Set("source", map[graph.ID]any{g.ID(3): 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set("source", map[graph.ID]any{g.ID(3): 1}))
 	bare := struct{ graphcloak.Source }{s}
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	do := func() error {
 		_, err := graphcloak.Run(t.Context(), bare, job, graphcloak.LoadOptions{})
@@ -49,9 +46,7 @@ func TestBareSource(t *testing.T) {
 		t.Error("a sink took results on a graph of another store")
 	}
 	job.Write.Enabled = false
-	if err := do(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, do())
 	if a, err := privacy.VerifyLedger(t.Context(), &l, run.Scope(job.Signal)); err != nil || a.Releases != 1 {
 		t.Errorf("the ledger holds %d releases, %v, want 1", a.Releases, err)
 	}

@@ -118,12 +118,16 @@ var table = map[string]row{
 	// Test kits: only tests, and the other kits named, import them.
 	"internal/testgraph": {layer: 0, imports: []string{"graph"}},
 	"internal/testkit": {
-		layer: 3, imports: []string{root, "run", "plan", "graph", "connector/builtin", "connector/folder"},
+		layer: 3,
+		imports: []string{
+			root, "run", "plan", "graph", "privacy", "community", "connector/builtin", "connector/folder", "internal/must",
+		},
 		kit: true,
 	},
 	"internal/faultproxy":   {layer: 3, kit: true},
 	"internal/documented":   {layer: 3, kit: true},
 	"internal/lockedbuffer": {layer: 0, kit: true},
+	"internal/must":         {layer: 0, kit: true},
 	"privacy/ledgertest":    {layer: 1, imports: []string{"graph", "privacy"}, kit: true},
 	"connector/storetest": {
 		layer: 3, imports: []string{"plan", "run", "graph", "privacy", "report", "jobs", "connector", "privacy/ledgertest"},

@@ -14,10 +14,13 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -100,4 +103,55 @@ func RoundTrip(t *testing.T, from, to any) {
 	if !bytes.Equal(data, again) {
 		t.Errorf("another file after reading:\n%s\n%s", data, again)
 	}
+}
+
+// PaperJob is the job of the paper on the karate club: uniform noise for sources.
+func PaperJob() run.Job {
+	return run.Job{
+		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Plan: plan.Options{
+			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
+		},
+		Signal: plan.Signal{SourceProperty: "source"},
+		Write:  run.WriteOptions{Enabled: true},
+	}
+}
+
+// MeasuredJob is a plan for sensors that measure.
+func MeasuredJob(u privacy.Uncertainty) run.Job {
+	job := PaperJob()
+	job.Plan.Measured, job.Plan.Uncertainty = true, u
+	job.Plan.Allocation = plan.Allocation{}
+	job.Signal = plan.Signal{MeasurementProperty: "heat"}
+	return job
+}
+
+// Forge makes a plan file again from the numbers of a plan, some of them changed: all
+// in it is consistent, and nothing but the graph tells it from a true one.
+func Forge(t *testing.T, p *plan.Plan, change func(*privacy.Spec)) *plan.Plan {
+	t.Helper()
+	spec := privacy.Spec{
+		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
+		Sensitivity: p.Sensitivity, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
+	}
+	for _, s := range p.Sensors {
+		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)
+		if p.Guarantee == privacy.PerSensor {
+			spec.PerSensor = append(spec.PerSensor, s.Bound)
+		}
+	}
+	change(&spec)
+	inner := must.Get(privacy.NewPlan(spec))(t)
+	text, err := json.Marshal(&plan.Plan{
+		Plan: inner, Model: p.Model, Seed: p.Seed, Accuracy: p.Accuracy, Allocated: p.Allocated,
+		PublicProperties: p.PublicProperties,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := new(plan.Plan)
+	if err := json.Unmarshal(text, q); err != nil {
+		t.Fatalf("a consistent file is refused when it is read: %v", err)
+	}
+	return q
 }

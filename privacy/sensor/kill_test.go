@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
@@ -39,32 +40,16 @@ func TestMain(m *testing.M) {
 func TestCloakSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	pk := packages(t, plan(t, nil), sensor.Options{})[0]
-	data, err := json.Marshal(pk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "package.json"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(pk))(t)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "package.json"), data, 0o600))
+	self := must.Get(os.Executable())(t)
 	last := 0
 	for round := range 4 {
 		cmd := exec.Command(self)
 		cmd.Env = append(os.Environ(), "GRAPHCLOAK_TEST_SENSOR="+dir)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(cmd.StdinPipe())(t)
+		out := must.Get(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		first := last + 1
 		go func() {
 			for id := first; ; id++ {
@@ -79,13 +64,9 @@ func TestCloakSurvivesKill(t *testing.T) {
 			if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
 				break // the last line may be cut
 			}
-			if last, err = strconv.Atoi(v.ReleaseID); err != nil {
-				t.Fatal(err)
-			}
+			last = must.Get(strconv.Atoi(v.ReleaseID))(t)
 			if seen++; seen == 3+7*round {
-				if err := cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, cmd.Process.Kill())
 			}
 		}
 		if err := cmd.Wait(); err == nil {

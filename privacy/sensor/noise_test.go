@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/cryptotest"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
@@ -27,21 +28,13 @@ func TestCloakAddsTheNoiseOfItsPackage(t *testing.T) {
 			fmt.Fprintf(&in, "{\"releaseId\":\"%d\",\"reading\":%v}\n", 100+k, float64(k)/releases)
 		}
 		cryptotest.SetGlobalRandom(t, 61)
-		out, err := cloak(pk, in.String(), sensor.CloakOptions{StateDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cloak(pk, in.String(), sensor.CloakOptions{StateDir: t.TempDir()}))(t)
 		cryptotest.SetGlobalRandom(t, 61)
 		dec := json.NewDecoder(strings.NewReader(out))
 		for k := range releases {
 			var got privacy.SensorValue
-			if err := dec.Decode(&got); err != nil {
-				t.Fatal(err)
-			}
-			want, err := pk.Sensor.Perturb(float64(k)/releases, pk.Clip, fmt.Sprint(100+k), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, dec.Decode(&got))
+			want := must.Get(pk.Sensor.Perturb(float64(k)/releases, pk.Clip, fmt.Sprint(100+k), nil))(t)
 			if got.Steps != want.Steps || got.Exponent != want.Exponent || got.Value != want.Value {
 				t.Errorf("sensor %d, release %d: %d steps, want %d", i, k, got.Steps, want.Steps)
 			}
@@ -55,10 +48,7 @@ func TestCloakClips(t *testing.T) {
 	pk := packages(t, plan(t, nil), sensor.Options{})[0]
 	release := func(reading string) string {
 		cryptotest.SetGlobalRandom(t, 61)
-		out, err := cloak(pk, `{"releaseId":"1","reading":`+reading+`}`, sensor.CloakOptions{StateDir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cloak(pk, `{"releaseId":"1","reading":`+reading+`}`, sensor.CloakOptions{StateDir: t.TempDir()}))(t)
 		return out
 	}
 	for end, beyond := range map[string][]string{"0": {"-1e-9", "-7", "-1e308"}, "1": {"1.001", "7", "1e308"}} {
@@ -79,9 +69,7 @@ func TestCloakDrawsAfterTheSpend(t *testing.T) {
 	pk := packages(t, plan(t, nil), sensor.Options{Releases: 1})[0]
 	opts := sensor.CloakOptions{StateDir: t.TempDir()}
 	in := `{"releaseId":"1","reading":0.5}`
-	if _, err := cloak(pk, in, opts); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(cloak(pk, in, opts))(t)
 	var want, got [16]byte
 	for _, c := range []struct {
 		in   string

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -53,10 +53,7 @@ func TestCheckErrsAsOftenAsItSays(t *testing.T) {
 	}
 	check := func(run int, a float64) *posterior.Check {
 		d := heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, a, 6)
-		c, err := newCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(newCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible}))(t)
 		return c
 	}
 	five, twenty := rates(250, func(run int) float64 { return check(run, 0).NoSource })
@@ -96,22 +93,6 @@ func TestRareFalseAlarms(t *testing.T) {
 	}
 }
 
-// What one source does not explain is seen: one wild measurement, and all that are off.
-func TestCheckSeesMisfits(t *testing.T) {
-	for name, spoil := range map[string]func(y []float64){
-		"one wild":   func(y []float64) { y[9] += 8 },
-		"background": func(y []float64) { floats.AddConst(4, y) },
-		"too loud":   func(y []float64) { floats.Scale(3, y) },
-	} {
-		d := heated(rand.New(rand.NewPCG(7, 5)), 12, 1, 6)
-		spoil(d.Y)
-		c, err := newCheck(t.Context(), d, posterior.CheckOptions{})
-		if err != nil || c.Fit >= .001 || c.Trials != 999 {
-			t.Errorf("%s: p = %v with %d trials (%v), want below .001 with 999", name, c.Fit, c.Trials, err)
-		}
-	}
-}
-
 // The least residual is that of the best node and amplitude among all, and the log odds are
 // those of the posterior.
 func TestCheckFindsTheBestFit(t *testing.T) {
@@ -120,10 +101,7 @@ func TestCheckFindsTheBestFit(t *testing.T) {
 		prior := []float64{1, 2, 0, 1, 1, 1, 3, 1, 1}
 		for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
 			opts := posterior.Options{Amplitude: amplitude, Prior: prior}
-			c, err := newCheck(t.Context(), d, posterior.CheckOptions{Options: opts, Trials: 19})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(newCheck(t.Context(), d, posterior.CheckOptions{Options: opts, Trials: 19}))(t)
 			want := math.Inf(1)
 			a := d.A.(linop.Dense).M
 			for i, w := range prior {
@@ -212,14 +190,8 @@ func TestSecondAgainstPairs(t *testing.T) {
 		d := heated(rand.New(rand.NewPCG(uint64(run), 8)), 10, 1, 2)
 		for _, rate := range []float64{0, .01, .2} {
 			opts := posterior.Options{Amplitude: amplitude, Faults: posterior.Faults{Rate: rate}}
-			one, err := posterior.New(t.Context(), d, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			two, err := posterior.NewPairs(t.Context(), d, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := must.Get(posterior.New(t.Context(), d, opts))(t)
+			two := must.Get(posterior.NewPairs(t.Context(), d, opts))(t)
 			got, err := posterior.Second(t.Context(), d, opts)
 			if want := two.LogPresence - one.LogPresence; err != nil || !(math.Abs(got-want) < .4) {
 				t.Errorf("prior %v, faults at %v: %v, want %v (%v)", amplitude, rate, got, want, err)

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -49,10 +50,7 @@ func TestChecksOverTau(t *testing.T) {
 				y[s] += rnd.NormFloat64()
 			}
 			opts := posterior.CheckOptions{Trials: 39, Seed: uint64(run)}
-			c, err := newChecks(t.Context(), under(y, operators...), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(newChecks(t.Context(), under(y, operators...), opts))(t)
 			for k, level := range [2]float64{.05, .25} {
 				if c.Fit <= level+1e-12 {
 					alarms[k]++
@@ -63,10 +61,7 @@ func TestChecksOverTau(t *testing.T) {
 			}
 			largest := 0.0
 			for _, b := range operators {
-				one, err := newCheck(t.Context(), measurement.Data{A: b, Y: y}, opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				one := must.Get(newCheck(t.Context(), measurement.Data{A: b, Y: y}, opts))(t)
 				largest = max(largest, one.Fit)
 			}
 			if c.Fit != largest {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -54,10 +55,7 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	const m, n, source = 200, 400, 17
 	rnd := rand.New(rand.NewPCG(41, 1))
 	a := groups(rnd, m, n, 5, 5, .1)
-	y := mat.Col(nil, source, a)
-	for i := range y {
-		y[i] += rnd.NormFloat64()
-	}
+	y := noisyColumn(rnd, a, source)
 	op := newCoarsened(a, 1e-6)
 	d := measurement.Data{A: op, Y: y}
 	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
@@ -82,12 +80,8 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	a = groups(rand.New(rand.NewPCG(42, 1)), 60, 300, 3, 7, 0)
 	f := newDeflation(&products{Data: measurement.Data{A: newCoarsened(a, .01)}}, 1)
 	f.a = linop.Coarse(f.A, 1)
-	if err := f.grow(t.Context(), 64, nil, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.probe(t.Context(), 16); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.grow(t.Context(), 64, nil, nil))
+	must.Do(t, f.probe(t.Context(), 16))
 	norms = f.bounds(1e-9)
 	for j := range norms.N {
 		if v := math.Pow(mat.Norm(a.ColView(j), 2), 2); v < norms.Low[j] || v > norms.High[j] ||
@@ -110,10 +104,7 @@ func TestCheckByCoarseProducts(t *testing.T) {
 		}
 		op := newCoarsened(a, off)
 		check := func(a linop.Operator) *Check {
-			c, err := NewChecker(t.Context(), []measurement.Data{{A: a, Y: y}}, CheckOptions{Trials: 199, Seed: seed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(NewChecker(t.Context(), []measurement.Data{{A: a, Y: y}}, CheckOptions{Trials: 199, Seed: seed}))(t)
 			return c.Check(y)
 		}
 		want := check(op.counted)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
@@ -28,10 +29,7 @@ func TestLocalFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
-		d, err := expm.New(t.Context(), laplacian.New(g, kind), 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(expm.New(t.Context(), laplacian.New(g, kind), 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-10}))(t)
 		for _, sigma := range []float64{.3, .03, .004} {
 			testLocalFaults(t, d, sigma)
 		}
@@ -56,25 +54,16 @@ func testLocalFaults(t *testing.T, d *expm.Diffusion, sigma float64) {
 		nodes, y, u = append(nodes, i), append(y, reading+sigma*rnd.NormFloat64()), append(u, 1/(sigma*sigma))
 		f.Low, f.High = append(f.Low, 0), append(f.High, 1/sigma)
 	}
-	w, err := measurement.Whiten(linop.Rows(d, nodes), y, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(measurement.Whiten(linop.Rows(d, nodes), y, u))(t)
 	opts := posterior.Options{Faults: f}
-	got, err := posterior.New(t.Context(), w, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(posterior.New(t.Context(), w, opts))(t)
 	all, columns := make([]int, n), make([]float64, n*len(y))
 	for i := range all {
 		all[i] = i
 	}
 	linop.ColumnsTo(w.A, columns, all)
 	entries := mat.DenseCopyOf(mat.NewDense(n, len(y), columns).T())
-	want, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: entries}, Y: w.Y}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: entries}, Y: w.Y}, opts))(t)
 	apart := floats.Distance(got.Probability, want.Probability, 1) / 2
 	if apart > got.ProbabilityError || got.ProbabilityError > .01 || got.ProbabilityError == 0 ||
 		math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError {

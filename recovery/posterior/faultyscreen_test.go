@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -32,19 +33,13 @@ func TestScreenBounds(t *testing.T) {
 			}
 		}
 		d := measurement.Data{A: linop.Dense{M: a}, Y: y}
-		f, err := prepareFaulty(t.Context(), d, Options{Faults: faults})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(prepareFaulty(t.Context(), d, Options{Faults: faults}))(t)
 		norms := f.norms
 		norms.Low, norms.High = make([]float64, n), make([]float64, n)
 		for i, v := range norms.N { // estimated: the bounds hold v, the estimate is off
 			norms.Low[i], norms.N[i], norms.High[i] = .8*v, .85*v, 1.1*v
 		}
-		s, err := f.newScreen(t.Context(), norms)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(f.newScreen(t.Context(), norms))(t)
 		x := make([]float64, m)
 		var c column
 		for i := range n {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -83,10 +84,7 @@ func TestFaultyPairsByDefinition(t *testing.T) {
 	a, d, f := twoOfSix()
 	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
 		want, broken, presence := pairsByDefinition(t, a, d.Y, f, amplitude)
-		got, err := posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f, Amplitude: amplitude})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f, Amplitude: amplitude}))(t)
 		for j := range 6 {
 			for i := range j {
 				if math.Abs(got.At(i, j)-want.At(i, j)) > 1e-6 {
@@ -116,14 +114,8 @@ func TestFaultySecond(t *testing.T) {
 				d.Y[s] += .4 * math.Exp(-math.Pow(float64(s-13), 2)/4) / .05
 			}
 		}
-		one, err := posterior.New(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		two, err := posterior.NewPairs(t.Context(), d, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(posterior.New(t.Context(), d, opts))(t)
+		two := must.Get(posterior.NewPairs(t.Context(), d, opts))(t)
 		second, err := posterior.Second(t.Context(), d, opts)
 		exact := two.LogPresence - one.LogPresence
 		if err != nil || exact > 3 != (sources == 2) || math.Abs(second-exact) > 1 {

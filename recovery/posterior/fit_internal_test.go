@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -34,14 +35,8 @@ func fitJudge(t *testing.T, a linop.Dense, amplitude Amplitude, seed uint64) *ju
 	h := make([]float64, n)
 	floats.AddConst(3, h)
 	opts := CheckOptions{Options: Options{Amplitude: amplitude}, Background: h, Seed: seed}
-	k, err := newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := newJudge(k, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts))(t)
+	j := must.Get(newJudge(k, opts))(t)
 	return j
 }
 
@@ -60,10 +55,7 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			got := j.measure(y, 1)[0]
 			d, opts := measurement.Data{A: a, Y: y}, Options{Amplitude: amplitude}
 			log := func(of func() (float64, error)) float64 {
-				v, err := of()
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(of())(t)
 				return v
 			}
 			presence := func(d measurement.Data) float64 {
@@ -109,10 +101,7 @@ func TestFitIsExact(t *testing.T) {
 		for run := range runs {
 			random := rand.New(rand.NewPCG(77, uint64(run)))
 			base.k.seed = uint64(run)
-			law, err := base.law(t.Context(), trials, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			law := must.Get(base.law(t.Context(), trials, nil))(t)
 			y := mat.Col(nil, random.IntN(n), a.M)
 			floats.Scale(c.truth(random), y)
 			for s := range y {
@@ -143,10 +132,7 @@ func TestFitSeesASecondSource(t *testing.T) {
 	const n, runs = 24, 60
 	a := spread(n, 3, 8)
 	j := fitJudge(t, a, MixedAmplitude, 0)
-	law, err := j.law(t.Context(), 399, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	law := must.Get(j.law(t.Context(), 399, nil))(t)
 	var told, residual int
 	for run := range runs {
 		random := rand.New(rand.NewPCG(5, uint64(run)))
@@ -181,17 +167,11 @@ func TestFitByProducts(t *testing.T) {
 	const n, runs = 24, 400
 	a := spread(n, 3, 8)
 	d := []measurement.Data{{A: hidden{a}, Y: make([]float64, n)}}
-	c, err := NewChecker(t.Context(), d, CheckOptions{Trials: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(NewChecker(t.Context(), d, CheckOptions{Trials: 1}))(t)
 	var five, twenty int
 	for run := range runs {
 		random := rand.New(rand.NewPCG(6, uint64(run)))
-		y := mat.Col(nil, run%n, a.M)
-		for s := range y {
-			y[s] += random.NormFloat64()
-		}
+		y := noisyColumn(random, a.M, run%n)
 		of := c.Check(y)
 		if of.Fit <= .05 {
 			five++

@@ -82,7 +82,7 @@ func checkFinite(t *testing.T, name string, p *posterior.Posterior, err error) {
 // TestFaultsOfAnyScale: readings and ranges of any scale, whatever the entries are, give numbers,
 // for one source and for two.
 func TestFaultsOfAnyScale(t *testing.T) {
-	for trial := range 40 {
+	for trial := range 20 {
 		rnd := rand.New(rand.NewPCG(4, uint64(trial)))
 		scale := func() float64 { return math.Exp(rnd.Float64()*14-4) * float64(1-2*rnd.IntN(2)) }
 		const m, n = 5, 3

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -56,9 +57,7 @@ func TestEvidenceAgainstQuadrature(t *testing.T) {
 			var err error
 			norms := &posterior.Norms{N: []float64{n}}
 			d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{c})}, Y: []float64{1}}
-			if p, err = posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UniformAmplitude}); err != nil {
-				t.Fatal(err)
-			}
+			p = must.Get(posterior.New(t.Context(), d, posterior.Options{Norms: norms, Amplitude: posterior.UniformAmplitude}))(t)
 			want := integral(c, n)
 			if got := p.LogEvidence[0]; math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
 				t.Errorf("log evidence at c = %g, N = %g: %.15g, want %.15g", c, n, got, want)
@@ -116,14 +115,8 @@ func TestPosteriorAgainstDefinition(t *testing.T) {
 			}
 		}
 		total, mass := floats.Sum(want), floats.Sum(prior)
-		d, err := measurement.Whiten(op, y, u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := posterior.New(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(measurement.Whiten(op, y, u))(t)
+		p := must.Get(posterior.New(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude}))(t)
 		for i, w := range want {
 			if math.Abs(p.Probability[i]-w/total) > 1e-6 {
 				t.Errorf("trial %d: P(%d) = %v, want %v", trial, i, p.Probability[i], w/total)
@@ -159,10 +152,7 @@ func TestSlack(t *testing.T) {
 	for trial := range 200 {
 		op := random(rnd, 5, 7)
 		d := measurement.Data{A: op, Y: []float64{1, rnd.NormFloat64(), -1, rnd.NormFloat64(), 2}}
-		exact, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(posterior.ColumnNorms(t.Context(), d, posterior.Options{}))(t)
 		rough := posterior.Norms{N: make([]float64, 7), Low: make([]float64, 7), High: make([]float64, 7)}
 		width := math.Pow(10, -4*rnd.Float64())
 		for i, n := range exact.N {
@@ -174,10 +164,7 @@ func TestSlack(t *testing.T) {
 		if err != nil || p.LogOddsError != 0 || p.ProbabilityError != 0 {
 			t.Fatalf("trial %d: exact norms leave %v and %v open (%v)", trial, p.LogOddsError, p.ProbabilityError, err)
 		}
-		q, err := posterior.New(t.Context(), d, posterior.Options{Norms: &rough, Prior: prior})
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(posterior.New(t.Context(), d, posterior.Options{Norms: &rough, Prior: prior}))(t)
 		if e := math.Abs(math.Log(p.RunnerUp / q.RunnerUp)); e > q.LogOddsError+1e-9 {
 			t.Errorf("trial %d: runner-up at odds of %v and %v, slack %v", trial, p.RunnerUp, q.RunnerUp, q.LogOddsError)
 		}
@@ -269,10 +256,7 @@ func TestSlackOfPresence(t *testing.T) {
 
 func TestPosteriorRefuses(t *testing.T) {
 	op := linop.Dense{M: mat.NewDense(2, 2, []float64{1, 0, 0, 1})}
-	d, err := measurement.Whiten(op, []float64{1, 0}, measurement.Uniform(0.5, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(measurement.Whiten(op, []float64{1, 0}, measurement.Uniform(0.5, 2)))(t)
 	for name, o := range map[string]posterior.Options{
 		"short prior":    {Prior: []float64{1}},
 		"negative prior": {Prior: []float64{1, -1}},
@@ -309,14 +293,8 @@ func TestNormsOfWhitened(t *testing.T) {
 	u := []float64{4, 0, 1, 0.25, 0, 9}
 	held := linop.Dense{M: op, Bound: 1e-3}
 	for _, a := range []linop.Operator{held, products{held}} {
-		d, err := measurement.Whiten(a, []float64{1, 2, 3, 4, 5, 6}, u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		norms, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(measurement.Whiten(a, []float64{1, 2, 3, 4, 5, 6}, u))(t)
+		norms := must.Get(posterior.ColumnNorms(t.Context(), d, posterior.Options{}))(t)
 		for j := range n {
 			want := 0.0
 			for s, v := range u {
@@ -356,16 +334,10 @@ func TestProbedNorms(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(16, 1))
 	op := random(rnd, 30, 200)
 	d := measurement.Data{A: linop.Dense{M: op.M, Bound: 1e-6}, Y: make([]float64, 30)}
-	exact, err := posterior.ColumnNorms(t.Context(), d, posterior.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(posterior.ColumnNorms(t.Context(), d, posterior.Options{}))(t)
 	widest := math.Inf(1)
 	for _, probes := range []int{20, 100, 1000} {
-		got, err := posterior.ProbedNorms(t.Context(), d, probes, 1e-9, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(posterior.ProbedNorms(t.Context(), d, probes, 1e-9, 1))(t)
 		relative := 0.0
 		for i, n := range exact.N {
 			if n < got.Low[i] || n > got.High[i] {
@@ -383,10 +355,7 @@ func TestProbedNorms(t *testing.T) {
 	}
 	// The norms of an operator that is off by 100 are off by 100 at both ends.
 	vague := measurement.Data{A: linop.Dense{M: op.M, Bound: 100}, Y: d.Y}
-	near, err := posterior.ProbedNorms(t.Context(), d, 100, 1e-9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	near := must.Get(posterior.ProbedNorms(t.Context(), d, 100, 1e-9, 1))(t)
 	far, err := posterior.ProbedNorms(t.Context(), vague, 100, 1e-9, 1)
 	if err != nil || far.Low[0] != 0 || math.Abs(math.Sqrt(far.High[0])-math.Sqrt(near.High[0])-100) > 1e-4 {
 		t.Errorf("an error of 100 takes [%v, %v] to [%v, %v] (%v)", near.Low[0], near.High[0], far.Low[0], far.High[0], err)

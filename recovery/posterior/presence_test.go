@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -58,18 +59,12 @@ func TestPresenceIsTheMeanOfTheOdds(t *testing.T) {
 	d := heated(rand.New(rand.NewPCG(2, 6)), 9, .6, 5)
 	other := heatOn(9, 3)
 	opts := posterior.CheckOptions{Trials: 19, Options: posterior.Options{Prior: []float64{1, 2, 0, 1, 1, 1, 3, 1, 1}}}
-	c, err := newCheck(t.Context(), d, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(newCheck(t.Context(), d, opts))(t)
 	p, err := posterior.NewPresence(t.Context(), under(d.Y, d.A), opts)
 	if err != nil || p.LogPresence != c.LogPresence || p.NoSource != c.NoSource || !slices.Equal(p.Null, c.Null) {
 		t.Errorf("%+v, want %+v (%v)", p, c.Presence, err)
 	}
-	o, err := posterior.NewPresence(t.Context(), under(d.Y, linop.Dense{M: other}), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(posterior.NewPresence(t.Context(), under(d.Y, linop.Dense{M: other}), opts))(t)
 	p, err = posterior.NewPresence(t.Context(), under(d.Y, d.A, linop.Dense{M: other}), opts)
 	if want := math.Log((math.Exp(c.LogPresence) + math.Exp(o.LogPresence)) / 2); err != nil || math.Abs(p.LogPresence-want) > 1e-12 {
 		t.Errorf("log odds %v, want %v (%v)", p.LogPresence, want, err)

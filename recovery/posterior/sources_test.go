@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -69,10 +70,7 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 		}
 		op, d := twoSources(rnd, 4, n, scale)
 		prior := []float64{1, 2, 0.5, 1, 3}
-		p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(posterior.NewPairs(t.Context(), d, posterior.Options{Prior: prior, Amplitude: amplitude}))(t)
 		var want [n][n]float64
 		total, mass := 0.0, 0.0
 		for j := range n {
@@ -95,10 +93,7 @@ func TestPairsAgainstQuadrature(t *testing.T) {
 		if math.Abs(floats.Sum(p.Probability)-2) > 1e-12 {
 			t.Errorf("scale %v: probabilities sum to %v, want 2", scale, floats.Sum(p.Probability))
 		}
-		g, err := p.Groups([]int{0, 0, 1, 1, 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(p.Groups([]int{0, 0, 1, 1, 1}))(t)
 		for _, pair := range [][2]int{{2, 2}, {-1, 2}, {2, -1}, {0, len(want)}, {len(want), len(want) + 1}} {
 			if got := p.At(pair[0], pair[1]); got != 0 {
 				t.Errorf("%v is no pair of nodes and has the probability %v", pair, got)
@@ -134,10 +129,7 @@ func TestSourcesRefuse(t *testing.T) {
 func TestPairsInBlocks(t *testing.T) {
 	const n = 150
 	op, d := twoSources(rand.New(rand.NewPCG(27, 1)), 6, n, .5)
-	p, err := posterior.NewPairs(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(posterior.NewPairs(t.Context(), d, posterior.Options{Amplitude: posterior.UnitAmplitude}))(t)
 	total := 0.0
 	like := func(i, j int) float64 {
 		q := 0.0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -23,7 +24,7 @@ import (
 // τ it is not.
 func TestEachSensorOverTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, s, job)
 	job.Plan.Uncertainty = privacy.Uncertainty{}
@@ -31,10 +32,7 @@ func TestEachSensorOverTau(t *testing.T) {
 	// ratio is the largest difference of a reading, in units of what its noise is charged for.
 	ratio := func(p *graphcloak.Plan) (most float64) {
 		for k := range 41 {
-			d, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1+2*float64(k)/40, expm.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1+2*float64(k)/40, expm.Options{}))(t)
 			b, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 			for e := range m.Graph.Edges() {
 				clear(b)
@@ -59,7 +57,7 @@ func TestEachSensorOverTau(t *testing.T) {
 	if !strings.Contains(p.Sentence(), "with any τ from 1 to 3") {
 		t.Error(p.Sentence())
 	}
-	forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = p.Uncertainty })
+	forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = p.Uncertainty })
 	if err := m.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("bounds of one τ pass for those of the interval: %v", err)
 	}
@@ -71,34 +69,50 @@ func TestTauRangeOfLargeGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
 	job.Communities = community.Options{}
 	job.Plan.Allocation.Uniform, job.Plan.SensitivityTolerance = true, .01
 	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}
-	m, err := graphcloak.Load(t.Context(), memory.FromGraph(g), job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), memory.FromGraph(g), job.Settings, graphcloak.LoadOptions{}))(t)
 	var some []int
 	for i := 0; i < g.Order(); i += 300 {
 		some = append(some, i)
 	}
-	few, err := m.WithSensors(some)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := few.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := must.Get(m.WithSensors(some))(t)
+	p := must.Get(few.Plan(t.Context(), job.Plan))(t)
 	if b := p.Sensitivity; b.Upper > 1.02*b.Lower || b.Failure > 1e-12 {
 		t.Errorf("certified from %v to %v, failing with %v", b.Lower, b.Upper, b.Failure)
 	}
 	if err := few.Certify(t.Context(), p.Plan); err != nil {
 		t.Error(err)
 	}
-	forged := forge(t, p, func(s *privacy.Spec) { s.Sensitivity.Upper = s.Sensitivity.Lower * .99; s.Sensitivity.Lower *= .9 })
+	forged := testkit.Forge(t, p, func(s *privacy.Spec) { s.Sensitivity.Upper = s.Sensitivity.Lower * .99; s.Sensitivity.Lower *= .9 })
 	if err := few.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("a sensitivity that is too small passes: %v", err)
+	}
+}
+
+// TestPerSensorOfIsolatedNodes: a sensor that no relationship reaches, whose sensitivity is rounding,
+// has the noise of the most sensitive one, and its plan is certified again.
+func TestPerSensorOfIsolatedNodes(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id\n1\n2\n3\n4\n5\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n")
+	job := testkit.PaperJob()
+	job.Settings.Public = graphcloak.Public{}
+	job.Plan.Guarantee = privacy.PerSensor
+	job.Selection.Isolated = graph.AllowIsolated
+	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)
+	largest := 0.0
+	for _, s := range p.Sensors {
+		largest = max(largest, s.Bound)
+	}
+	for _, s := range p.Sensors {
+		if alone := s.ID == "4" || s.ID == "5"; alone && s.Bound != largest || s.Bound < .01*largest {
+			t.Errorf("sensor %s is charged %v of %v", s.ID, s.Bound, largest)
+		}
+	}
+	if err := m.Certify(t.Context(), p.Plan); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -37,7 +38,7 @@ func valves() []plan.Alternative {
 // not; the plan file holds the graphs, and no other list can take their place.
 func TestAlternatives(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
+	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
 	job.Alternatives = valves()
 	m, p := testkit.Planned(t, s, job)
 	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ " +
@@ -45,17 +46,14 @@ func TestAlternatives(t *testing.T) {
 	if p.Uncertainty.Alternatives != 3 || p.Allocated == nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("%d alternatives, allocated %v: %s", p.Uncertainty.Alternatives, p.Allocated != nil, p.Sentence())
 	}
-	_, plain := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
+	_, plain := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
 	equal := job
 	equal.Plan.Allocation.Uniform = true
 	_, uniform := testkit.Planned(t, s, equal)
 	equal.Alternatives = nil
 	_, plainUniform := testkit.Planned(t, s, equal)
 	most := func(p *graphcloak.Plan, a plan.Alternative) (mu float64) {
-		g, err := m.Graph.Changed(a.Changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(m.Graph.Changed(a.Changes))(t)
 		for _, tau := range []float64{1.8, 2, 2.2} {
 			mu = max(mu, mostMu(t, m.Model, p, laplacian.New(g, laplacian.Combinatorial), tau))
 		}
@@ -72,18 +70,10 @@ func TestAlternatives(t *testing.T) {
 	if !broken["hub"] || !broken["leaf, uniform"] || broken["shortcut"] {
 		t.Errorf("what breaks without the list: %v", broken)
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(p))(t)
 	q := new(graphcloak.Plan)
-	if err := json.Unmarshal(text, q); err != nil {
-		t.Fatal(err)
-	}
-	again, err := graphcloak.Load(t.Context(), s, q.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, q))
+	again := must.Get(graphcloak.Load(t.Context(), s, q.Model, graphcloak.LoadOptions{}))(t)
 	if err := errors.Join(again.Matches(q.Plan), again.Certify(t.Context(), q.Plan)); err != nil {
 		t.Errorf("read again: %v", err)
 	}
@@ -98,16 +88,13 @@ func TestAlternatives(t *testing.T) {
 	} {
 		set := q.Model
 		set.Alternatives = change(valves())
-		other, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 		if err := other.Matches(q.Plan); !errors.Is(err, plan.ErrPlan) {
 			t.Errorf("%s: %v, want ErrPlan", name, err)
 		}
 	}
 	u := p.Uncertainty
-	forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = u })
+	forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = u })
 	if err := again.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 		t.Errorf("noise of the model alone passes for that of the list: %v", err)
 	}
@@ -122,20 +109,18 @@ func TestListBesideOtherErrors(t *testing.T) {
 		{WeightError: .05},
 		{TauFrom: 1.8, TauTo: 2.2, WeightError: .05},
 	} {
-		job := measuredJob(u)
+		job := testkit.MeasuredJob(u)
 		job.Plan.Allocation.Uniform = true
 		_, plain := testkit.Planned(t, s, job)
 		job.Alternatives = valves()
 		m, p := testkit.Planned(t, s, job)
-		leaf, err := m.Graph.Changed(valves()[0].Changes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		leaf := must.Get(m.Graph.Changed(valves()[0].Changes))(t)
 		tau := 2.0
 		if u.TauFrom > 0 {
 			tau = u.TauFrom
 		}
-		l := laplacian.New(reweigh(t, leaf, 1-u.WeightError), laplacian.Combinatorial)
+		less := must.Get(leaf.Reweigh(func(e graph.Edge) float64 { return (1 - u.WeightError) * e.Weight }))(t)
+		l := laplacian.New(less, laplacian.Combinatorial)
 		if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu || mostMu(t, m.Model, plain, l, tau) <= plain.Mu {
 			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", u, mu, p.Mu, mostMu(t, m.Model, plain, l, tau))
 		}
@@ -185,27 +170,21 @@ func TestAlternativesRefused(t *testing.T) {
 			plan.ErrAlternative,
 		},
 	} {
-		job := measuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(privacy.Uncertainty{})
 		job.Alternatives = c.list
 		if _, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 	// GraphCloak computes where it diffuses, on the graph that it has.
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Alternatives = valves()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrComputed) {
 		t.Errorf("computed: %v", err)
 	}
 	var set graphcloak.Settings
-	text, err := json.Marshal(graphcloak.Settings{Alternatives: []plan.Alternative{{Name: "a\nb", Changes: one}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(graphcloak.Settings{Alternatives: []plan.Alternative{{Name: "a\nb", Changes: one}}}))(t)
 	if err := json.Unmarshal(text, &set); !errors.Is(err, strictjson.ErrInvalid) {
 		t.Errorf("a name with a line in a file: %v", err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"context"
@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -19,6 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -28,7 +32,7 @@ import (
 
 // openJob is a job that leaves τ to the plan.
 func openJob() graphcloak.Job {
-	job := paperJob()
+	job := testkit.PaperJob()
 	job.Settings.Tau, job.Communities.Property, job.Plan.Delta = 0, "", 1e-5
 	return job
 }
@@ -49,28 +53,15 @@ func (together) Detect(_ context.Context, g *graph.Graph) (community.Partition, 
 }
 
 // On the water network τ = 2 is a bad choice, which world-wide defaults are prone to; the
-// search ends near the τ that simulation calls the best, at any number of workers, and the
-// plan is the one of that τ given.
+// search ends near the τ that simulation calls the best, and the plan is the one of that τ given.
 func TestTauIsChosen(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
 	for _, single := range []bool{false, true} {
 		job := openJob()
 		if single {
 			job.Communities.Detector = together{}
 		}
-		var first *graphcloak.Plan
-		for _, workers := range []int{1, 3} {
-			runtime.GOMAXPROCS(workers)
-			_, p := testkit.Planned(t, s, job)
-			if first == nil {
-				first = p
-			}
-			if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) {
-				t.Errorf("one community: %v: %d workers choose otherwise", single, workers)
-			}
-		}
+		_, first := testkit.Planned(t, s, job)
 		c := first.TauChoice
 		least, chosen, atTwo := math.Inf(1), 0.0, 0.0
 		for _, p := range c.Points {
@@ -87,7 +78,7 @@ func TestTauIsChosen(t *testing.T) {
 		}
 		given := job
 		given.Settings.Tau = first.Model.Tau
-		if p := planOf(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
+		if _, p := testkit.Planned(t, s, given); !reflect.DeepEqual(p.Sensors, first.Sensors) || p.TauChoice != nil {
 			t.Errorf("one community: %v: τ = %v given makes another plan", single, given.Settings.Tau)
 		}
 	}
@@ -101,18 +92,12 @@ func TestTauSearchAtAnyNumberOfWorkers(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
 	for _, method := range []expm.Method{expm.Eigen, expm.Chebyshev} {
 		var first *plan.TauChoice
-		for _, workers := range []int{1, 2, 3, 7, 16} {
+		for _, workers := range []int{1, 3, 16} {
 			runtime.GOMAXPROCS(workers)
 			job := openJob()
 			job.Settings.Method = method
-			m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := m.ChooseTau(t.Context(), job.Plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+			c := must.Get(m.ChooseTau(t.Context(), job.Plan))(t)
 			if first == nil {
 				first = c
 			}
@@ -133,10 +118,7 @@ func TestChosenTauInFiles(t *testing.T) {
 	if again.Model.Tau == 0 || again.Model.Tau != p.Model.Tau || again.TauChoice != nil {
 		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau, p.Model.Tau, again.TauChoice)
 	}
-	m, err := graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r", Attempt: "a"}); err != nil {
 		t.Errorf("release under the file: %v", err)
 	}
@@ -169,10 +151,7 @@ func TestTauIsChosenForThePlan(t *testing.T) {
 		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
 		set(&job.Plan)
 		m, p := testkit.Planned(t, s, job)
-		found, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour))(t)
 		for _, x := range p.TauChoice.Points {
 			if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
 				t.Errorf("%s: τ = %v is judged to be right %.3f of the time, the plan is %.3f", name, x.Tau, x.Accuracy, found.Probability)
@@ -186,10 +165,7 @@ func TestMeasuredTauIsGiven(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	job := openJob()
 	job.Plan.Measured = true
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) || !strings.Contains(err.Error(), "give tau") {
 		t.Errorf("%v, want ErrInput that asks for tau", err)
 	}
@@ -207,10 +183,7 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 		nodes := "id\na\nb\nc\nd\ne\n"
 		testkit.Write(t, dir, "nodes.csv", nodes[:min(len(nodes), 5+2*strings.Count(relationships, "\n"))])
 		testkit.Write(t, dir, "relationships.csv", "source,target,w\n"+relationships)
-		s, err := folder.New(t.Context(), dir, folder.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 		for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
 			for _, uniform := range []bool{false, true} {
 				job := openJob()
@@ -240,10 +213,7 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 func TestChosenAgain(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
 	job := openJob()
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	nodes, ones, values := make([]int, m.Graph.Order()), make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 	for i := range nodes {
 		nodes[i], ones[i] = i, 1
@@ -251,23 +221,115 @@ func TestChosenAgain(t *testing.T) {
 	before := 0.0
 	for _, budget := range []privacy.Budget{{Epsilon: 100, Delta: .1}, {Epsilon: .5, Delta: 1e-6}} {
 		job.Plan.Budget = budget
-		p, err := m.Plan(t.Context(), job.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 		if p.Public.Tau == before {
 			t.Fatalf("τ is %v again: nothing was tested", before)
 		}
 		before = p.Public.Tau
-		w, err := m.Operator.Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(m.Operator.Whiten(t.Context(), analyst.Measurements{Nodes: nodes, Values: values, Sigmas: ones}))(t)
 		e, y := make([]float64, len(nodes)), make([]float64, len(nodes))
 		e[3] = 1
 		w.Data.A.MulVecTo(y, false, e)
 		if want := testkit.HeatKernel(m.Graph, before).At(3, 3); math.Abs(y[3]-want) > 1e-9 {
 			t.Errorf("an entry of M is %v at τ = %v, want %v", y[3], before, want)
+		}
+	}
+}
+
+// The error of a τ that is too large names one that is not, and not far from the largest:
+// a plan can be made for it, and for 1.2 times as much there is none.
+func TestTooLargeTau(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
+		for _, tau := range []float64{64, 1e9} {
+			job := testkit.PaperJob()
+			job.Plan.Guarantee = guarantee
+			try := func(tau float64) error {
+				job.Settings.Tau = tau
+				m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+				if err == nil {
+					_, err = m.Plan(t.Context(), job.Plan)
+				}
+				return err
+			}
+			err := try(tau)
+			if !errors.Is(err, plan.ErrTau) {
+				t.Fatalf("tau %v: %v, want ErrTau", tau, err)
+			}
+			named := regexp.MustCompile(`at tau = \S+ .* up to about (\S+)$`).FindStringSubmatch(err.Error())
+			if named == nil {
+				t.Fatalf("tau %v: %v names none", tau, err)
+			}
+			most, _ := strconv.ParseFloat(named[1], 64)
+			if err := try(most); err != nil {
+				t.Errorf("%v tau %v names %v, for which: %v", guarantee, tau, most, err)
+			}
+			if err := try(1.2 * most); err == nil {
+				t.Errorf("%v tau %v names %v, but %v can be planned for", guarantee, tau, most, 1.2*most)
+			}
+		}
+	}
+}
+
+// Where e^{-τL} itself is out of reach, the largest τ is named too.
+func TestTauOutOfReach(t *testing.T) {
+	s, _ := testkit.Example(t, "karate")
+	job := testkit.PaperJob()
+	job.Settings.Method = expm.Chebyshev
+	try := func(tau float64) error {
+		job.Settings.Tau = tau
+		_, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		return err
+	}
+	for _, tau := range []float64{1e8, 1e13} {
+		err := try(tau)
+		if !errors.Is(err, expm.ErrAccuracy) {
+			t.Fatalf("tau %v: %v, want ErrAccuracy", tau, err)
+		}
+		named := regexp.MustCompile(`up to (\S+) is in reach`).FindStringSubmatch(err.Error())
+		if named == nil {
+			t.Fatalf("tau %v: %v names none", tau, err)
+		}
+		most, _ := strconv.ParseFloat(named[1], 64)
+		if err := try(0.9 * most); err != nil {
+			t.Errorf("tau %v names %v: %v", tau, most, err)
+		}
+	}
+}
+
+// A process that is suspended for a minute at every step, as a busy machine or a closed lid does, makes the plan that it
+// makes undisturbed, at any number of workers: the searches for τ and for noise count their work, not the time.
+func TestSamePlanWhateverTheLoad(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, limit := range []time.Duration{time.Minute, time.Millisecond} {
+		var first *graphcloak.Plan
+		for _, workers := range []int{1, 3} {
+			for _, stalled := range []bool{false, true} {
+				runtime.GOMAXPROCS(workers)
+				synctest.Test(t, func(t *testing.T) {
+					s, _ := testkit.Example(t, "net3")
+					job := openJob()
+					job.Plan.Epsilon, job.Plan.Allocation.Time = 1, limit
+					m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{Progress: func(string, int64, int64) {
+						if stalled {
+							time.Sleep(time.Minute)
+						}
+					}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					p := must.Get(m.Plan(t.Context(), job.Plan))(t)
+					if first == nil {
+						first = p
+					}
+					if !reflect.DeepEqual(p.TauChoice, first.TauChoice) || !reflect.DeepEqual(p.Sensors, first.Sensors) ||
+						!reflect.DeepEqual(p.Allocated, first.Allocated) {
+						t.Errorf("%v, %d workers, stalled %t: τ = %v by %+v, undisturbed %v by %+v", limit, workers, stalled, p.Model.Tau,
+							p.TauChoice, first.Model.Tau, first.TauChoice)
+					}
+				})
+			}
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package run_test
+package plan_test
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -20,22 +20,10 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
-// measuredJob is a plan for sensors that measure.
-func measuredJob(u privacy.Uncertainty) graphcloak.Job {
-	job := paperJob()
-	job.Plan.Measured, job.Plan.Uncertainty = true, u
-	job.Plan.Allocation = graphcloak.Allocation{}
-	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}
-	return job
-}
-
 // mostMu is μ of a plan's noise for the worst neighbours of the public graph under another operator.
 func mostMu(t *testing.T, m *plan.Model, p *graphcloak.Plan, l *laplacian.Laplacian, tau float64) (mu float64) {
 	t.Helper()
-	d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen}))(t)
 	b, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
 	for e := range m.Graph.Edges() {
 		clear(b)
@@ -49,27 +37,6 @@ func mostMu(t *testing.T, m *plan.Model, p *graphcloak.Plan, l *laplacian.Laplac
 		mu = max(mu, math.Sqrt(sum))
 	}
 	return mu * (1 - 1e-10) // rounding
-}
-
-// reweigh scales all weights.
-func reweigh(t *testing.T, g *graph.Graph, factor float64) *graph.Graph {
-	t.Helper()
-	var b graph.Builder
-	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for e := range g.Edges() {
-		if err := b.Connect(e.U, e.V, factor*e.Weight, e.Length); err != nil {
-			t.Fatal(err)
-		}
-	}
-	other, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return other
 }
 
 // Under every operator that is declared the noise keeps the guarantee, and the plan
@@ -87,21 +54,21 @@ func TestUncertainPlan(t *testing.T) {
 			"with any τ from 1.8 to 2, and with every weight, each by itself, up to 5 %",
 		},
 	} {
-		m, p := testkit.Planned(t, s, measuredJob(c.set))
+		m, p := testkit.Planned(t, s, testkit.MeasuredJob(c.set))
 		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
 			t.Errorf("%s: %+v, and the sentence lacks %q: %s", name, p.Uncertainty, c.words, p.Sentence())
 		}
 		if allocates := c.set.WeightError == 0; (p.Allocated != nil) != allocates {
 			t.Errorf("%s: noise is allocated: %v, want %v", name, p.Allocated != nil, allocates)
 		}
-		_, plain := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{}))
+		_, plain := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
 		taus := []float64{2}
 		if c.set.TauFrom > 0 {
 			taus = []float64{c.set.TauFrom, 1.9, c.set.TauTo}
 		}
 		x, broken := c.set.WeightError, false
 		for _, tau := range taus {
-			g := reweigh(t, m.Graph, 1-x)
+			g := must.Get(m.Graph.Reweigh(func(e graph.Edge) float64 { return (1 - x) * e.Weight }))(t)
 			l := laplacian.New(g, laplacian.Combinatorial)
 			if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu {
 				t.Errorf("%s: τ = %v: μ = %v, charged %v", name, tau, mu, p.Mu)
@@ -114,10 +81,7 @@ func TestUncertainPlan(t *testing.T) {
 		if err := m.Matches(p.Plan); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(p))(t)
 		q := new(graphcloak.Plan)
 		if err := json.Unmarshal(text, q); err != nil || q.Uncertainty != c.set {
 			t.Fatalf("%s: read again: %+v, %v", name, q, err)
@@ -126,7 +90,7 @@ func TestUncertainPlan(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		// The noise of the model alone, called certain for more.
-		forged := forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = c.set })
+		forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = c.set })
 		if err := m.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 			t.Errorf("%s: a sensitivity of the model alone passes: %v", name, err)
 		}
@@ -136,8 +100,11 @@ func TestUncertainPlan(t *testing.T) {
 // Without a declaration the words say for which readings, and noise is not allocated
 // unless asked for; computed readings need no condition.
 func TestMeasuredWithoutDeclaration(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	_, p := testkit.Planned(t, s, measuredJob(privacy.Uncertainty{}))
+	dir := t.TempDir()
+	testkit.Write(t, dir, "nodes.csv", "id,club\n1,a\n2,a\n3,a\n4,b\n5,b\n6,b\n7,b\n")
+	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n5,7\n")
+	s := testkit.Folder(t, dir)
+	_, p := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
 	const words = "it holds for readings that obey the model"
 	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("allocated %v; %s", p.Allocated, p.Sentence())
@@ -146,16 +113,16 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 		t.Errorf("it says %q of why noise is uniform", p.UniformReason)
 	}
 	for _, ask := range []func(*graphcloak.Allocation){
-		func(a *graphcloak.Allocation) { a.MaxSensors = 20 },
+		func(a *graphcloak.Allocation) { a.MaxSensors = 5 },
 		func(a *graphcloak.Allocation) { a.Optimal = true },
 	} {
-		job := measuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(privacy.Uncertainty{})
 		ask(&job.Plan.Allocation)
 		if _, p := testkit.Planned(t, s, job); p.Allocated == nil || p.UniformReason != "" {
 			t.Errorf("an allocation that was asked for is not made: %q", p.UniformReason)
 		}
 	}
-	if _, p := testkit.Planned(t, s, paperJob()); strings.Contains(p.Sentence(), words) {
+	if _, p := testkit.Planned(t, s, testkit.PaperJob()); strings.Contains(p.Sentence(), words) {
 		t.Error("computed readings have a condition")
 	}
 }
@@ -164,12 +131,9 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 func TestEachSensorRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for _, u := range []privacy.Uncertainty{{TauFrom: 1, TauTo: 3, WeightError: .1}, {WeightError: .1}} {
-		job := measuredJob(u)
+		job := testkit.MeasuredJob(u)
 		job.Plan.Guarantee = privacy.PerSensor
-		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
 			t.Errorf("%+v: %v, want ErrEachSensor", u, err)
 		}
@@ -187,80 +151,12 @@ func TestUncertainRefused(t *testing.T) {
 			j.Laplacian, j.Plan.Uncertainty = laplacian.Normalized, privacy.Uncertainty{WeightError: .1}
 		},
 	} {
-		job := measuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
+		job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
 		change(&job)
-		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, plan.ErrComputed) &&
 			!errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
-	}
-}
-
-// A recovery sums over the τ that are declared possible: the answer keeps its word
-// where τ is not the plan's, and the report says what was learnt of it.
-func TestRecoverOverTau(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	job := measuredJob(privacy.Uncertainty{TauFrom: .5, TauTo: 4})
-	m, p := testkit.Planned(t, s, job)
-	kernel, err := expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), .6, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	y := make([]float64, m.Graph.Order())
-	f := make([]float64, m.Graph.Order())
-	f[16] = 1
-	kernel.MulVecTo(y, false, f)
-	readings := make([]float64, len(p.Sensors))
-	for k, s := range p.Sensors {
-		readings[k] = max(0, min(1, y[s.Node]))
-	}
-	release, err := p.Perturb(readings, "r1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
-		analyst.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for k, x := range rep.TauPosterior {
-		sum += x.Probability
-		if x.Tau <= .5 || x.Tau >= 4 || k > 0 && x.Tau <= rep.TauPosterior[k-1].Tau {
-			t.Errorf("τ %v at %d", x.Tau, k)
-		}
-	}
-	if len(rep.TauPosterior) != 9 || math.Abs(sum-1) > 1e-12 ||
-		!strings.Contains(strings.Join(rep.Notes, "\n"), "τ may be anything from 0.5 to 4") {
-		t.Errorf("τ %v, notes %q", rep.TauPosterior, rep.Notes)
-	}
-	plain, err := m.RecoverFrom(t.Context(),
-		analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas()}, analyst.Options{})
-	if err != nil || plain.TauPosterior != nil {
-		t.Errorf("without limits: %v, %v", plain.TauPosterior, err)
-	}
-	// The mixture's odds of a source are the mean of those at the grid's τ.
-	total := 0.0
-	for _, x := range rep.TauPosterior {
-		other := job.Settings
-		other.Tau = x.Tau
-		at, err := graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, err := at.RecoverFrom(t.Context(),
-			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
-			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += math.Exp(one.Posterior.LogPresence) / 9
-	}
-	if want := math.Log(total); math.Abs(rep.Posterior.LogPresence-want) > 1e-9*(1+math.Abs(want)) {
-		t.Errorf("log odds of a source %v, want %v", rep.Posterior.LogPresence, want)
 	}
 }
