@@ -58,9 +58,7 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 		p.Communities = c.communities
-		if data, err = json.Marshal(p); err != nil {
-			t.Fatal(err)
-		}
+		data = must.Get(json.Marshal(p))(t)
 		if err := json.Unmarshal(data, new(graphcloak.Plan)); (err == nil) != (c.want == nil) {
 			t.Errorf("%s, a plan: %v", what, err)
 		}
