@@ -3,10 +3,12 @@
 package integration
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -514,4 +516,150 @@ func given(t *testing.T, task any) bool {
 		t.Fatal(err)
 	}
 	return true
+}
+
+// scheduler is the task of a process that starts releases.
+type scheduler struct {
+	Name   string
+	Scope  string
+	Budget privacy.Budget
+	Cost   privacy.Cost
+}
+
+// TestSchedulers lets 16 writers in four processes spend from one cap. Every other
+// release is one that all four processes start, as a job does that is scheduled on
+// four machines: exactly the cap is granted, and no release twice.
+func TestSchedulers(t *testing.T) {
+	t.Parallel()
+	const schedulers, granted = 4, 60
+	scope, budget := "schedulers "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
+	l := connect(t).Ledger()
+	if _, err := privacy.SetCap(t.Context(), l, scope, budget); err != nil {
+		t.Fatal(err)
+	}
+	account, err := privacy.ReadAccount(t.Context(), l, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, _ := account.Remaining()
+	acknowledged := race(t, schedulers, scheduler{Scope: scope, Budget: budget, Cost: room / granted})
+	count := make(map[string]int)
+	for _, ids := range acknowledged {
+		for _, id := range ids {
+			count[id]++
+		}
+		t.Logf("a process was granted %d releases", len(ids))
+	}
+	if alone := slices.ContainsFunc(acknowledged, func(ids []string) bool { return len(ids) == granted }); alone {
+		t.Error("one process was granted everything: there was no race")
+	}
+	if account, err = privacy.VerifyLedger(t.Context(), l, scope); err != nil || account.Releases != granted {
+		t.Errorf("%d releases are paid for, %v, want %d", account.Releases, err, granted)
+	}
+	entries, err := l.Entries(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := make(map[string]int)
+	for _, e := range entries {
+		if e.Kind == privacy.KindSpent {
+			paid[e.ReleaseID] = 1
+		}
+	}
+	if !maps.Equal(count, paid) {
+		t.Errorf("granted (release: times) %v, paid for %v", count, paid)
+	}
+}
+
+// race starts n processes, lets them go at once, and returns the releases that each
+// was granted.
+func race(t *testing.T, n int, task scheduler) [][]string {
+	t.Helper()
+	granted := make([][]string, n)
+	var start []io.Closer
+	var ready, wg sync.WaitGroup
+	for i := range n {
+		task.Name = fmt.Sprint("scheduler ", i)
+		cmd := child(t, "TestSchedulersChild", task)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		start = append(start, in)
+		ready.Add(1)
+		wg.Go(func() {
+			lines.Scan() // connected, or it ended
+			ready.Done()
+			for lines.Scan() {
+				if id, ok := strings.CutPrefix(lines.Text(), mark); ok {
+					granted[i] = append(granted[i], id)
+				}
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("scheduler %d: %v", i, err)
+			}
+		})
+	}
+	ready.Wait()
+	for _, in := range start {
+		in.Close()
+	}
+	wg.Wait()
+	return granted
+}
+
+// TestSchedulersChild spends with four writers until nothing is left, and reports
+// the releases that it was granted.
+func TestSchedulersChild(t *testing.T) {
+	var task scheduler
+	if !given(t, &task) {
+		return
+	}
+	l := connect(t).Ledger()
+	fmt.Println("ready")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil { // until all are
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for k := 0; ; k++ {
+				id := fmt.Sprintf("%d of writer %d", k, w)
+				if k%2 == 1 {
+					id += " of " + task.Name
+				}
+				err := spendAt(t.Context(), l, task, id)
+				switch {
+				case err == nil:
+					fmt.Println(mark + id)
+				case errors.Is(err, privacy.ErrExhausted):
+					return
+				case !errors.Is(err, privacy.ErrReplay) || k%2 == 1:
+					t.Errorf("release %s: %v", id, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// spendAt pays for a release, by one attempt however often an answer is lost.
+func spendAt(ctx context.Context, l privacy.Ledger, task scheduler, id string) error {
+	c := privacy.Charge{
+		Scope: task.Scope, ReleaseID: id, Attempt: privacy.NewAttempt(), Guarantee: privacy.Joint, Budget: task.Budget, Cost: task.Cost,
+	}
+	_, err := privacy.Spend(ctx, l, c)
+	for errors.Is(err, connector.ErrTransient) {
+		_, err = privacy.Spend(ctx, l, c)
+	}
+	return err
 }

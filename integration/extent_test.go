@@ -110,3 +110,33 @@ func TestRunTimes(t *testing.T) {
 		t.Errorf("start and end are %v", row)
 	}
 }
+
+// A run is undone where ids are far apart as where they are close.
+func TestUndoOfSparseIDs(t *testing.T) {
+	label := "Test" + token()
+	t.Cleanup(func() { Query(t, "MATCH (n:`"+label+"`|`"+label+"Other`) DETACH DELETE n", nil) })
+	// The server gives freed ids again, so the ends are chosen once all are there.
+	Query(t, "UNWIND range(1, 20000) AS i CREATE (:`"+label+"Other`)", nil)
+	Query(t, "MATCH (n:`"+label+"Other`) WITH n ORDER BY id(n) WITH collect(n) AS all WITH all[0] AS a, all[-1] AS b "+
+		"SET a.id = 0, a:`"+label+"`, b.id = 1, b:`"+label+"` REMOVE a:`"+label+"Other`, b:`"+label+"Other` CREATE (a)-[:`"+label+
+		"`]->(b)", nil)
+	Query(t, "MATCH (n:`"+label+"Other`) DELETE n", nil)
+	if row := Query(t, "MATCH (n) RETURN count(n), max(id(n)) - min(id(n))", nil)[0]; row[1].(int64) <= 4*row[0].(int64) {
+		t.Fatalf("%v nodes over %v ids are not sparse", row[0], row[1])
+	}
+	s := connect(t)
+	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id", RelationshipTypes: []string{label}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := "sparse-" + token()
+	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.Undo(t.Context(), id); err != nil || n != 2 {
+		t.Errorf("undo of 2 nodes: %d, %v", n, err)
+	}
+	if row := Query(t, "MATCH (n:`"+label+"`) RETURN count(n), count(n.gcRunId)", nil)[0]; row[0] != int64(2) || row[1] != int64(0) {
+		t.Errorf("nodes and those that carry a run: %v", row)
+	}
+}

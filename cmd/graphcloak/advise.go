@@ -101,24 +101,25 @@ func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphc
 		study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
 }
 
-// adviseOf is advise for a job without a plan: it makes one, where that is had in time.
-func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) error {
+// adviseOf is advise for a job without a plan: it makes one, where that is had in time, and returns the accuracy, nil where that is
+// not known.
+func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.Job) (*report.Accuracy, error) {
 	least, _, err := study.RunTime(m.Model, job)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if least > tryTime {
 		a.note("Note: how often the answer would be right was not simulated, for a plan takes a while on this graph; `graphcloak plan` " +
 			"makes one and says")
-		return a.advise(ctx, m, nil, nil)
+		return nil, a.advise(ctx, m, nil, nil)
 	}
 	p, err := m.Plan(ctx, job.Plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	accuracy, err := a.outlook(ctx, m, p, job.Recover)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.advise(ctx, m, p, accuracy)
+	return accuracy, a.advise(ctx, m, p, accuracy)
 }

@@ -67,14 +67,14 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 }
 
 // TestAtChanceNothingIsSpent: what simulation does not tell from chance is refused before the spend, by run and release alike, and
-// plan and init say so; --spend-at-chance spends.
+// plan, doctor and init say so; --spend-at-chance spends.
 func TestAtChanceNothingIsSpent(t *testing.T) {
 	kit(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n4,0\n5,0\n6,0\n", "source,target\n1,2\n2,3\n1,3\n3,4\n4,5\n5,6\n4,6\n")
 	const epsilon = "0.01"
 	from := []string{"--from", "folder:path", "--epsilon", epsilon, "--delta", "1e-9"}
-	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"init", "--source-property", "leak"}} {
+	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"doctor"}, {"init", "--source-property", "leak"}} {
 		exit, _, stderr := called(t, append(args, from...)...)
 		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK ||
 			!strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") ||

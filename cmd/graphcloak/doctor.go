@@ -116,7 +116,8 @@ func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
 				c.Detail += "; graphcloak plan warns of what will disappoint"
 				return nil
 			}
-			return a.adviseOf(ctx, m, job)
+			_, err := a.adviseOf(ctx, m, job)
+			return err
 		})
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
@@ -60,7 +61,7 @@ func (a *app) initialise(cmd *cobra.Command, path string) error {
 	if err := a.adopt(cmd, flagsOf(choice)); err != nil {
 		return err
 	}
-	m, err := a.tryOut(cmd, s)
+	m, refused, err := a.tryOut(cmd, s)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (a *app) initialise(cmd *cobra.Command, path string) error {
 	}); err != nil {
 		return err
 	}
-	return a.showInitialised(path, lines, m)
+	return a.showInitialised(path, lines, m, refused)
 }
 
 // choose proposes what no setting gives. Nothing that the proposal is made from is a value.
@@ -227,31 +228,31 @@ func (a *app) decided(f *pflag.Flag) bool {
 
 // tryOut reads the graph of the choice and warns of what will disappoint. It chooses what only the graph shows: α for its
 // lengths, and to add up the weights of parallel relationships.
-func (a *app) tryOut(cmd *cobra.Command, s graphStore) (*graphcloak.Model, error) {
+func (a *app) tryOut(cmd *cobra.Command, s graphStore) (m *graphcloak.Model, refused bool, err error) {
 	ctx := cmd.Context()
 	job, err := a.job()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return nil, err
+	if m, err = a.load(ctx, s, job); err != nil {
+		return nil, false, err
 	}
 	if a.config.Privacy.Metric != "hops" {
 		if err := a.adopt(cmd, map[string][]string{"alpha": {strconv.FormatFloat(advice.Alpha(m.Graph), 'g', -1, 64)}}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if job, err = a.job(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	if err := a.adviseOf(ctx, m, job); err != nil {
-		return nil, err
+	accuracy, err := a.adviseOf(ctx, m, job)
+	if err != nil {
+		return nil, false, err
 	}
 	if m.Graph.Dropped().Parallel > 0 { // the user was warned of them
 		err = a.adopt(cmd, map[string][]string{"aggregation": {a.config.Projection.Aggregation}})
 	}
-	return m, err
+	return m, accuracy.AtChance() && !a.config.Privacy.SpendAtChance, err
 }
 
 // settingsLines are what the file holds: what was chosen, and how the server is reached
@@ -283,14 +284,23 @@ func (a *app) settingsLines() (lines []config.Line) {
 	return lines
 }
 
-// showInitialised prints what was written, and the two commands that come next.
-func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Model) error {
+// showInitialised prints what was written, and the two commands that come next: where a run is refused, first what would help.
+func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Model, refused bool) error {
 	settings := make(map[string]any, len(lines))
 	for _, l := range lines {
 		settings[l.Key] = l.Value
 	}
 	end := " --config " + quoteShell(path)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
+	title := "Next: what it would find and cost, and then the run, which spends"
+	if refused {
+		title = "Next: what a higher ε would find, which spends nothing. At these settings a run is refused, unless it is to spend all the same"
+		help := fmt.Sprintf(" --epsilon %v", 4*a.config.Privacy.Epsilon)
+		if m.Graph.Order() <= analyst.DenseLimit {
+			help = " --target-accuracy 0.9"
+		}
+		next = []string{next[0] + help, next[1] + " --spend-at-chance"}
+	}
 	graph := fmt.Sprintf("%s and %s", report.Count(m.Graph.Order(), "node"), report.Count(m.Graph.Size(), "relationship"))
 	return a.render(map[string]any{
 		"file": path, "settings": settings, "nodeCount": m.Graph.Order(),
@@ -301,5 +311,5 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 			Rows: term.Rows(lines, func(l config.Line) []any { return []any{l.Key, settingText(l.Value)} }),
 		},
 		term.Section{Text: fmt.Sprintf("Wrote %s, for a graph of %s. Nothing was spent.", path, graph)},
-		term.Section{Title: "Next: what it would find and cost, and then the run, which spends", Text: strings.Join(next, "\n")})
+		term.Section{Title: title, Text: strings.Join(next, "\n")})
 }

@@ -141,3 +141,51 @@ func TestInitOfHostileSchema(t *testing.T) {
 		t.Errorf("types %q", types)
 	}
 }
+
+// TestInitAtChance: where a run would be refused, what comes next is what helps, and spending all the same stands last.
+func TestInitAtChance(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeGraph(t, "hall", "id,wing,score\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
+	exit, stdout, stderr := called(t, "init", "--from", "folder:hall", "--source-property", "score", "--community-property", "wing",
+		"--epsilon", "0.01", "--format", "json")
+	if exit != exitOK {
+		t.Fatalf("exit %d\n%s", exit, stderr)
+	}
+	var result struct{ Next []string }
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || len(result.Next) != 2 {
+		t.Fatalf("%v, next %q", err, result.Next)
+	}
+	if !strings.HasPrefix(result.Next[0], "graphcloak plan ") || !strings.HasSuffix(result.Next[0], " --target-accuracy 0.9") ||
+		!strings.HasSuffix(result.Next[1], " --spend-at-chance") {
+		t.Errorf("next is %q", result.Next)
+	}
+	for _, next := range result.Next {
+		if exit, _, stderr := called(t,
+			append(strings.Fields(strings.TrimPrefix(next, "graphcloak ")), "--format", "json")...); exit != exitOK {
+			t.Errorf("%s: exit %d\n%s", next, exit, stderr)
+		}
+	}
+}
+
+// TestChanceOfThousands: on 2,000 nodes init and doctor say before any spend that the answer would be chance.
+func TestChanceOfThousands(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	nodes, edges := "id,wing,score\n0,w0,1\n", "source,target\n1999,0\n"
+	for i := 1; i < 2000; i++ {
+		nodes += fmt.Sprintf("%d,w%d,0\n", i, i/250)
+		edges += fmt.Sprintf("%d,%d\n", i-1, i)
+	}
+	writeGraph(t, "hall", nodes, edges)
+	flags := []string{
+		"--from", "folder:hall", "--source-property", "score", "--community-property", "wing", "--epsilon", "0.0001", "--tau", "1",
+		"--allocation", "uniform",
+	}
+	for _, c := range [][]string{{"init"}, {"doctor"}} {
+		exit, stdout, stderr := called(t, append(c, flags...)...)
+		if exit != exitOK || !strings.Contains(stderr, "and it cannot be told from that") {
+			t.Errorf("%s: exit %d\n%s%s", c[0], exit, stdout, stderr)
+		}
+	}
+}

@@ -138,6 +138,9 @@ func (a *app) wrapArgs(cmd *cobra.Command) {
 		// cobra takes the word for a command
 		if none := cobra.NoArgs(cmd, args); !cmd.HasSubCommands() && none != nil && none.Error() == err.Error() {
 			err = fmt.Errorf("`%s` takes no word beside its flags, and was given %q", cmd.CommandPath(), args[0])
+			if cmd.Flags().Lookup("budget-scope") != nil {
+				return fail(exitUsage, "%w", err).hint("where %s is a scope, give it as --budget-scope %[1]s", args[0])
+			}
 		}
 		if _, words, ok := strings.Cut(cmd.Use, " "); ok {
 			given := "none"

@@ -32,7 +32,7 @@ var campaigns = []campaign{
 	{name: "client killed at each boundary of a run", dir: "integration", tests: []string{"TestCrash"}},
 	{name: "writer suspended, and its run taken over or undone", dir: "integration", tests: []string{"TestSleptWriter", "TestWriterWaits"}},
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
-	{name: "runs at once", dir: "integration", tests: []string{"TestRacingRuns"}},
+	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
 	{name: "three servers of scheduled jobs, killed", dir: "integration", long: "-campaign", tests: []string{"TestServe"}},
 	{
 		name: "three servers of scheduled jobs, the holder of a tick suspended", dir: "integration", long: "-campaign",
