@@ -294,7 +294,8 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
 	title := "Next: what it would find and cost, and then the run, which spends"
 	if refused {
-		title = "Next: what a higher ε would find, which spends nothing. At these settings a run is refused, unless it is to spend all the same"
+		title = "Next: what a higher ε would find, which spends nothing; at these settings a run is refused, unless it is to spend " +
+			"all the same"
 		help := fmt.Sprintf(" --epsilon %v", 4*a.config.Privacy.Epsilon)
 		if m.Graph.Order() <= analyst.DenseLimit {
 			help = " --target-accuracy 0.9"
