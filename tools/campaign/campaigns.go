@@ -29,7 +29,7 @@ var campaigns = []campaign{
 		tests: []string{"TestLostCommits", "TestServerGone", "TestLostSpend", "TestWaitForLock"},
 	},
 	{name: "connection cut at each commit of a claim", dir: "integration", tests: []string{"TestLostClaims"}},
-	{name: "client killed at each boundary of a run", dir: "integration", tests: []string{"TestCrash"}},
+	{name: "client killed at each boundary of a run", dir: "integration", tests: []string{"TestCrash", "TestKilledInWrite"}},
 	{name: "writer suspended, and its run taken over or undone", dir: "integration", tests: []string{"TestSleptWriter", "TestWriterWaits"}},
 	{name: "server killed while 16 writers spend", dir: "integration", long: "-campaign", tests: []string{"TestLedgerSurvivesKills"}},
 	{name: "runs and schedulers at once", dir: "integration", tests: []string{"TestRacingRuns", "TestSchedulers"}},
