@@ -10,10 +10,11 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// Limits of reading: what it may take, in products, of which the screen takes about so many, and
-// the edges that are read with one target.
+// Limits of reading: what it may take, in products, of which the screen takes about so many, or one in so many of the columns
+// where there are more, which the screen would compute at last where edges are alike; and the edges that are read with one target.
 const (
 	readProducts = 256
+	readShare    = 32
 	readBatch    = 1 << 14
 )
 
@@ -28,7 +29,7 @@ func (s *search) readEdges(ctx context.Context, most int) error {
 	for _, i := range s.rest {
 		ends = append(ends, int(s.edges.at(i).u), int(s.edges.at(i).v))
 	}
-	read, ok := o.d.ReadColumns(ends, 2*o.d.Err(), most)
+	read, ok := o.d.ReadColumns(ends, 2*o.d.Err(), max(most, len(ends)/readShare))
 	if !ok {
 		return nil
 	}

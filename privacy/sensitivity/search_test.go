@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
@@ -172,5 +173,48 @@ func TestReadEdges(t *testing.T) {
 	}
 	if read < 120 {
 		t.Errorf("columns were read in %d cases, want most of 180", read)
+	}
+}
+
+// TestAlikeEdgesAreRead: a random screen tells the relationships of a road network without weights hardly apart, and would
+// leave them all to products. Their columns are read.
+func TestAlikeEdgesAreRead(t *testing.T) {
+	roads, _, err := graph.RoadLike(50_000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b graph.Builder
+	for e := range roads.Edges() {
+		if err := b.AddEdge(roads.ID(e.U), roads.ID(e.V), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
+	if m.Diffusion, err = expm.New(background, m.Laplacian, m.Tau, expm.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var opts Options
+	p, err := newProblem(m, nil, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
+	defer c.release()
+	c.boundAll()
+	for _, tier := range []func(context.Context) error{
+		c.seed, c.parallelPaths,
+		func(ctx context.Context) error { return c.readEdges(ctx, readProducts) },
+	} {
+		c.dropClosed("bound")
+		if err := tier(background); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.dropClosed("bound"); len(c.rest) > 0 {
+		t.Errorf("%d of %d relationships are left to the screen", len(c.rest), p.edges.len())
 	}
 }
