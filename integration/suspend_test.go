@@ -83,7 +83,7 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 	})
 	f.stop()
 	f.checkValues(s.Jobs(), s.Ledger(), name, label, prefix, scope)
-	t.Logf("campaign: %d tried, %d survived; %d ticks were cancelled", rounds, rounds, cancelled)
+	t.Logf("%d rounds; %d ticks were cancelled", rounds, cancelled)
 }
 
 // holder returns the server that is at a tick of a job; nil where none is.

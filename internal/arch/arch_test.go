@@ -112,7 +112,6 @@ var table = map[string]row{
 	"integration":                  {layer: 4, imports: []string{root, "*"}},
 	"bench/…":                      {layer: 4}, // a module of its own
 	"examples/…":                   {layer: 4, imports: []string{root, "*"}},
-	"tools/…":                      {layer: 4},
 	"packaging/…":                  {layer: 4}, // a module of its own
 	"python":                       {layer: 4}, // tests that run the program
 	// Test kits: only tests, and the other kits named, import them.

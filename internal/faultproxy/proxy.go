@@ -2,7 +2,7 @@
 
 // Package faultproxy is a proxy before a Neo4j server that breaks connections at
 // the commits of transactions: where a client cannot know what became of its work.
-// It is for tests and campaigns.
+// It is for tests.
 //
 // Start with [Listen]. It understands the framing of Bolt, without encryption, and
 // counts the commits of transactions that may write.
