@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/bench/paper"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -28,7 +29,7 @@ var bpdn = topic{
 		list := []comparison{
 			beside("block model n = 500, τ = 2", []goal{within(.02)}, matrix(two, 500, 2)),
 			beside("unit interval n = 1000, m = 500, T = 0.01", nil, func(context.Context) (linop.Operator, error) {
-				return expm.NewInterval(500, 1000, .01)
+				return paper.NewInterval(500, 1000, .01)
 			}),
 		}
 		if quick {

@@ -3,8 +3,7 @@
 // Package expm applies the heat kernel M = e^{-τL} with a proved error bound.
 //
 // Start with [New], which makes a [Diffusion]: an operator known through its
-// products. [Interval] is the paper's kernel on the unit interval, and
-// [Estimate] predicts what a diffusion costs before anything is allocated.
+// products. [Estimate] predicts what a diffusion costs before anything is allocated.
 //
 // Every bound is on the 2-norm, ‖(M̃ − M)f‖₂ ≤ Err()·‖f‖₂, rounding included; it
 // therefore bounds every entry of M̃f − Mf by Err()·‖f‖₂ too. It is absolute: an

@@ -24,7 +24,6 @@ import (
 var (
 	_ linop.Approximation = (*expm.Diffusion)(nil)
 	_ linop.BlockOperator = (*expm.Diffusion)(nil)
-	_ linop.Approximation = (*expm.Interval)(nil)
 	_ expm.Generator      = (*laplacian.Laplacian)(nil)
 )
 

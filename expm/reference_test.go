@@ -24,11 +24,6 @@ type reference struct {
 		Eigenvalues []float64
 		Tau         map[string]struct{ Expm [][]float64 }
 	}
-	Intervals []struct {
-		N, M int
-		T    float64
-		Rows [][]float64
-	}
 }
 
 func load(t testing.TB) (r reference) {
@@ -104,19 +99,6 @@ func TestReferenceEigenvalues(t *testing.T) {
 		}
 		if top := g.Eigenvalues[g.N-1]; l.Bound() < top || l.Bound() > 1.7*top {
 			t.Errorf("%s: Bound() = %v, want in [λ_max, 1.7·λ_max] with λ_max = %v", name, l.Bound(), top)
-		}
-	}
-}
-
-func TestReferenceInterval(t *testing.T) {
-	for _, v := range load(t).Intervals {
-		a := must.Get(expm.NewInterval(v.M, v.N, v.T))(t)
-		for j, row := range v.Rows {
-			for i, want := range row {
-				if got := a.M.At(j, i); math.Abs(got-want) > 1e-12*want {
-					t.Errorf("n=%d m=%d T=%v: A[%d][%d] = %v, want %v", v.N, v.M, v.T, j, i, got, want)
-				}
-			}
 		}
 	}
 }

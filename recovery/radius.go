@@ -4,8 +4,6 @@ package recovery
 
 import (
 	"math"
-
-	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // DefaultBeta is the probability that the noise lies outside the ball; medianBeta is that of the
@@ -53,8 +51,3 @@ type Rule struct {
 // PaperRadius returns σ√m. With ν ~ N(0, σ²I_m), P(‖ν‖₂ ≤ σ√m) = P(χ²_m ≤ m),
 // which is 0.508 at m = 500.
 func PaperRadius(sigma float64, m int) float64 { return sigma * math.Sqrt(float64(m)) }
-
-// Chi2Radius returns the least η with P(‖ν‖₂ ≤ η) ≥ 1 − β for ν ~ N(0, σ²I_m).
-func Chi2Radius(sigma float64, m int, beta float64) float64 {
-	return sigma * math.Sqrt(measurement.Chi2Above(float64(m), beta))
-}

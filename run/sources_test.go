@@ -24,6 +24,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -114,6 +115,11 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
+// chi2Radius returns the least η with P(‖ν‖₂ ≤ η) ≥ 1 − β for ν ~ N(0, σ²I_m).
+func chi2Radius(sigma float64, m int) float64 {
+	return sigma * math.Sqrt(measurement.Chi2Above(float64(m), recovery.DefaultBeta))
+}
+
 // TestSourcesRefused: a number that is none, and measurements that are none; a
 // graph of one node has one source.
 func TestSourcesRefused(t *testing.T) {
@@ -193,7 +199,7 @@ func TestRadiusUnits(t *testing.T) {
 		t.Errorf("radius %v and residual %v, want both %v", b.Radius, b.Residual, radius)
 	}
 	rep = must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Rule: recovery.Rule{Kind: recovery.Chi2}}))(t)
-	if want := recovery.Chi2Radius(sigma, 36, recovery.DefaultBeta); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
+	if want := chi2Radius(sigma, 36); math.Abs(rep.BPDN.Radius-want) > 1e-12 {
 		t.Errorf("radius %v, want %v", rep.BPDN.Radius, want)
 	}
 	far := in // readings below 0, which no source explains, are 3 in length from all that one does
@@ -238,7 +244,7 @@ func TestVisibleOfRandomWalk(t *testing.T) {
 				want++
 			}
 		}
-		if got := rep.BPDN; got.Dimension != want || math.Abs(got.Radius-recovery.Chi2Radius(sigma, want, recovery.DefaultBeta)) > 1e-12 {
+		if got := rep.BPDN; got.Dimension != want || math.Abs(got.Radius-chi2Radius(sigma, want)) > 1e-12 {
 			t.Errorf("σ = %v: %d directions and radius %v, want %d", sigma, got.Dimension, got.Radius, want)
 		}
 	}

@@ -20,7 +20,6 @@ func commands(app *app) []*cobra.Command {
 		newEvaluateCommand(app),
 		newEstimateCommand(app),
 		newInspectCommand(app),
-		newReproduceCommand(app),
 		newBudgetCommand(app),
 		newServeCommand(app),
 		newJobCommand(app),

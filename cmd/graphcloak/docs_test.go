@@ -118,7 +118,6 @@ var documentedPages = []struct {
 	{"docs/how-to/evaluate.md", 1},
 	{"docs/how-to/report.md", 1},
 	{"docs/explanation/threat-model.md", 1},
-	{"docs/explanation/paper.md", 1},
 }
 
 // onServer are the pages whose commands package integration runs, on a Neo4j.

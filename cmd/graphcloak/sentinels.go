@@ -12,7 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/paper"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
@@ -117,6 +116,5 @@ func sentinels() []sentinel {
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
 		{emd.ErrMass, exitValidation, ""},
 		{inspect.ErrEmpty, exitValidation, "check labels, types and queries"},
-		{paper.ErrOptions, exitUsage, "`graphcloak reproduce --help` says what each flag takes"},
 	}
 }

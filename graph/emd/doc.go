@@ -3,7 +3,7 @@
 // Package emd computes the earth mover's distance (Wasserstein-1) between two
 // distributions of equal mass.
 //
-// Start with [Distance] for a graph, with [Line] for equally spaced points, and with
+// Start with [Distance] for a graph, and with
 // [ToNode] where all mass goes to one node.
 // On a graph the ground distance d is the shortest-path metric of its lengths,
 //

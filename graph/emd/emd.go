@@ -21,27 +21,6 @@ var ErrMass = errors.New("emd: masses differ")
 // of the first.
 const MassTolerance = 1e-9
 
-// Line returns the earth mover's distance between p and q on points that lie
-// spacing apart on a line: spacing·Σ_i |Σ_{j≤i} (p_j − q_j)|, in O(n).
-func Line(p, q []float64, spacing float64) (float64, error) {
-	if !(spacing > 0) || math.IsInf(spacing, 1) {
-		return 0, fmt.Errorf("emd: spacing is %v, want a positive finite number", spacing)
-	}
-	if len(p) != len(q) {
-		return 0, fmt.Errorf("emd: distributions of %d and %d values, want the same number", len(p), len(q))
-	}
-	b, err := supplies(p, q, make([]int32, len(p)), 1)
-	if err != nil {
-		return 0, err
-	}
-	var head, total sum
-	for _, x := range b {
-		head.add(x)
-		total.add(math.Abs(head.value()))
-	}
-	return spacing * total.value(), nil
-}
-
 // Distance returns the earth mover's distance between p and q, one value a node,
 // under the shortest-path metric of g's lengths (hops where it has none). It is
 // mass times length: divide by the mass for a mean distance. In a disconnected

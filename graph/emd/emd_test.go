@@ -71,7 +71,11 @@ func TestReference(t *testing.T) {
 		var got float64
 		var err error
 		if strings.HasPrefix(c.Space, "line") {
-			got, err = emd.Line(c.P, c.Q, 1.0/5)
+			edges := make([]edge, len(c.P)-1)
+			for i := range edges {
+				edges[i] = edge{i, i + 1, 1.0 / 5}
+			}
+			got, err = emd.Distance(t.Context(), build(t, len(c.P), edges), c.P, c.Q)
 		} else {
 			name, metric, _ := strings.Cut(c.Space, " ")
 			var edges []edge
@@ -179,13 +183,9 @@ func TestLineOracle(t *testing.T) {
 		xp, wp := support(p, spacing)
 		xq, wq := support(q, spacing)
 		want := stat.WassersteinDistance(xp, xq, wp, wq)
-		line, err := emd.Line(p, q, spacing)
-		if err != nil || !scalar.EqualWithinAbsOrRel(line, want, 1e-13, 1e-11) {
-			t.Errorf("seed %d, trial %d: Line = %v, %v; gonum has %v", seed, trial, line, err, want)
-		}
-		path, err := emd.Distance(t.Context(), build(t, n, edges), p, q)
-		if err != nil || !scalar.EqualWithinAbsOrRel(path, line, 1e-15, 1e-13) {
-			t.Errorf("seed %d, trial %d: Distance = %v, %v on the path, Line = %v", seed, trial, path, err, line)
+		got, err := emd.Distance(t.Context(), build(t, n, edges), p, q)
+		if err != nil || !scalar.EqualWithinAbsOrRel(got, want, 1e-13, 1e-11) {
+			t.Errorf("seed %d, trial %d: %v, %v; gonum has %v", seed, trial, got, err, want)
 		}
 	}
 }
@@ -222,14 +222,6 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: Distance = %v, %v", c.name, d, err)
 		}
 	}
-	for _, spacing := range []float64{0, -1, nan, inf} {
-		if d, err := emd.Line([]float64{1}, []float64{1}, spacing); err == nil {
-			t.Errorf("Line with spacing %v = %v, want an error", spacing, d)
-		}
-	}
-	if d, err := emd.Line([]float64{1, 0}, []float64{0, 2}, 1); !errors.Is(err, emd.ErrMass) {
-		t.Errorf("Line = %v, %v; want ErrMass", d, err)
-	}
 }
 
 func TestDegenerate(t *testing.T) {
@@ -256,14 +248,6 @@ func TestDegenerate(t *testing.T) {
 		if err != nil || !scalar.EqualWithinRel(got, c.want, 0x1p-51) {
 			t.Errorf("%s: %v, %v; want %v", c.name, got, err, c.want)
 		}
-	}
-}
-
-// Masses that differ by rounding count as those of the first distribution.
-func TestLineScalesMass(t *testing.T) {
-	got, err := emd.Line([]float64{0, 0, 1}, []float64{1 + 5e-10, 0, 0}, 1)
-	if err != nil || !scalar.EqualWithinRel(got, 2, 0x1p-51) {
-		t.Errorf("Line = %v, %v; want 2", got, err)
 	}
 }
 

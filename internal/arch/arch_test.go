@@ -82,7 +82,6 @@ var table = map[string]row{
 	"study":           {layer: 3, imports: []string{"plan", "run", "*", "study/simulate", "internal/memory"}},
 	"internal/memory": {layer: 3},
 	"report/page":     {layer: 3, imports: []string{"graph", "report"}},
-	"paper":           {layer: 3, imports: []string{"*", "report/page"}},
 	"study/advice":    {layer: 3, imports: []string{"graph", "report", "connector"}},
 	"connector":       {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j": {
@@ -111,7 +110,6 @@ var table = map[string]row{
 	"cmd/graphcloak/internal/term": {layer: 3, imports: []string{"internal/columnar"}},
 	"integration":                  {layer: 4, imports: []string{root, "*"}},
 	"bench/…":                      {layer: 4}, // a module of its own
-	"examples/…":                   {layer: 4, imports: []string{root, "*"}},
 	"packaging/…":                  {layer: 4}, // a module of its own
 	"python":                       {layer: 4}, // tests that run the program
 	// Test kits: only tests, and the other kits named, import them.
@@ -357,7 +355,6 @@ func TestRules(t *testing.T) {
 		{"privacy", false, "github.com/go-json-experiment/json", false},
 		{"cmd/graphcloak", false, module, true},
 		{"cmd/graphcloak", false, module + "/connector/builtin", true},
-		{"examples/library", false, module, true},
 		{"graph/emd", true, module + "/internal/testgraph", true},
 		{"graph/emd", false, module + "/internal/testgraph", false},
 		{"connector/neo4j", false, "github.com/neo4j/neo4j-go-driver/v5/neo4j", true},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // mechanism compares the printed calibration with the textbook's and with the exact
@@ -137,7 +138,7 @@ func (r *runner) radii() {
 		chi := distuv.ChiSquared{K: float64(m)}
 		paper, hsu := recovery.PaperRadius(1, m), hsuRadius(m)
 		worst = min(worst, chi.CDF(paper*paper))
-		t.add(m, paper, chi.CDF(paper*paper), hsu, chi.CDF(hsu*hsu), recovery.Chi2Radius(1, m, .05))
+		t.add(m, paper, chi.CDF(paper*paper), hsu, chi.CDF(hsu*hsu), math.Sqrt(measurement.Chi2Above(float64(m), .05)))
 	}
 	// "High" is read as at least 0.9.
 	r.claim("radius", worst >= .9, worst > .5 && worst < .6,

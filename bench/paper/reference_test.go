@@ -51,7 +51,7 @@ func (r referenceGraph) build(t *testing.T, length func(w float64) float64) *gra
 // ‖M_i − M_j‖ of every relationship, the worst of them, √2·e^{-τλ₂} and all distances
 // are those computed with 60 digits.
 func TestReferenceGraphs(t *testing.T) {
-	raw, err := os.ReadFile("../privacy/sensitivity/testdata/sensitivity.json")
+	raw, err := os.ReadFile("../../privacy/sensitivity/testdata/sensitivity.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,5 +112,36 @@ func TestReferenceGraphs(t *testing.T) {
 	}
 	if values != 189 || distances != 2*(36+36+81) {
 		t.Errorf("%d values and %d distances are compared", values, distances)
+	}
+}
+
+// TestReferenceInterval: the kernel of the unit interval, computed with 60 digits.
+func TestReferenceInterval(t *testing.T) {
+	raw, err := os.ReadFile("../../expm/testdata/kernels.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ref struct {
+		Intervals []struct {
+			N, M int
+			T    float64
+			Rows [][]float64
+		}
+	}
+	if err := json.Unmarshal(raw, &ref); err != nil || len(ref.Intervals) == 0 {
+		t.Fatal(len(ref.Intervals), err)
+	}
+	for _, v := range ref.Intervals {
+		a, err := NewInterval(v.M, v.N, v.T)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, row := range v.Rows {
+			for i, want := range row {
+				if got := a.M.At(j, i); math.Abs(got-want) > 1e-12*want {
+					t.Errorf("n=%d m=%d T=%v: A[%d][%d] = %v, want %v", v.N, v.M, v.T, j, i, got, want)
+				}
+			}
+		}
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak/expm"
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -36,14 +34,14 @@ type attempt struct {
 
 // interval is the setting of section 4: m sensors, n sources, time T, noise σ.
 type interval struct {
-	op    *expm.Interval
+	op    *Interval
 	n, m  int
 	t     float64
 	sigma float64
 }
 
 func newInterval(m, n int, t, sigma float64) (interval, error) {
-	op, err := expm.NewInterval(m, n, t)
+	op, err := NewInterval(m, n, t)
 	return interval{op, n, m, t, sigma}, err
 }
 
@@ -71,9 +69,7 @@ func (v interval) recover(ctx context.Context, d measurement.Data, rule recovery
 		return a, nil
 	}
 	a.answer = true
-	if a.emd, err = emd.Line(want, got, 1/float64(v.n)); err != nil {
-		return a, err
-	}
+	a.emd = lineDistance(want, got, 1/float64(v.n))
 	a.l1, a.l2 = floats.Distance(got, want, 1), floats.Distance(got, want, 2)
 	return a, nil
 }
@@ -198,7 +194,7 @@ func (r *runner) figure1Claims(v interval, f []float64, all [][]attempt) error {
 
 // deltaInterval is max ‖A_i − A_{i+1}‖₂: Δ₂ at α = 1/n, one cell.
 func deltaInterval(m, n int, t float64) (float64, error) {
-	op, err := expm.NewInterval(m, n, t)
+	op, err := NewInterval(m, n, t)
 	if err != nil {
 		return 0, err
 	}
@@ -284,7 +280,7 @@ func (r *runner) slope(name string, got, want float64) {
 // calibration asks for.
 func (r *runner) silent() {
 	const m, n, t = 50, 100, .05
-	op, err := expm.NewInterval(m, n, t)
+	op, err := NewInterval(m, n, t)
 	if err != nil {
 		return // unreachable: the sizes are constants
 	}

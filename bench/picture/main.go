@@ -3,8 +3,8 @@
 // Command picture draws two pictures of a water network: a diffused source as it
 // is, as it is published, and as it is recovered; and how noise is allocated.
 //
-//	go run ./examples/picture recovery docs/images/net3.png
-//	go run ./examples/picture allocation docs/images/allocation.png
+//	go -C bench run ./picture recovery ../docs/images/net3.png
+//	go -C bench run ./picture allocation ../docs/images/allocation.png
 //
 // The noise of the first is fresh each time, so no two are alike.
 package main

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package expm
+package paper
 
 import (
 	"fmt"
@@ -25,10 +25,10 @@ type Interval struct {
 // NewInterval returns the m × n operator for diffusion time T = t > 0.
 func NewInterval(m, n int, t float64) (*Interval, error) {
 	if m < 1 || n < 1 {
-		return nil, fmt.Errorf("expm: interval of %d sensors and %d sources, want at least one of each", m, n)
+		return nil, fmt.Errorf("paper: interval of %d sensors and %d sources, want at least one of each", m, n)
 	}
 	if !(t > 0) || math.IsInf(t, 1) {
-		return nil, fmt.Errorf("expm: diffusion time is %v, want a finite number > 0", t)
+		return nil, fmt.Errorf("paper: diffusion time is %v, want a finite number > 0", t)
 	}
 	a := mat.NewDense(m, n, nil)
 	top := 1 / math.Sqrt(4*math.Pi*t)
@@ -49,5 +49,16 @@ func (v *Interval) Time() float64 { return v.t }
 // Err returns an upper bound on ‖Ã − A‖₂, rounding of products included.
 func (v *Interval) Err() float64 {
 	m, n := v.Dims()
-	return float64(max(m, n)+20) * unit * math.Sqrt(float64(m)*float64(n)) / math.Sqrt(4*math.Pi*v.t)
+	return float64(max(m, n)+20) * 0x1p-53 * math.Sqrt(float64(m)*float64(n)) / math.Sqrt(4*math.Pi*v.t)
+}
+
+// lineDistance is the earth mover's distance between p and q of equal masses on points
+// that lie spacing apart on a line: spacing·Σ_i |Σ_{j≤i} (p_j − q_j)|.
+func lineDistance(p, q []float64, spacing float64) float64 {
+	var head, total float64
+	for i := range p {
+		head += p[i] - q[i]
+		total += math.Abs(head)
+	}
+	return spacing * total
 }

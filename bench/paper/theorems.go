@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/recovery"
 )
 
@@ -242,10 +241,7 @@ func (r *runner) packing() error {
 	least, most := math.Inf(1), 0.0
 	for i := range four {
 		for j := range i {
-			d, err := emd.Line(four[i], four[j], 1)
-			if err != nil {
-				return err
-			}
+			d := lineDistance(four[i], four[j], 1)
 			least, most = min(least, d/a), max(most, d/a)
 		}
 	}
