@@ -14,8 +14,7 @@ import (
 
 // Charge asks a ledger for one release.
 type Charge struct {
-	// names the data that the budget protects; the account of another scope may pay, where this one goes on there
-	Scope     string    `json:"scope"`
+	Scope     string    `json:"scope"`     // names the data that the budget protects
 	ReleaseID string    `json:"releaseId"` // once a scope
 	Attempt   string    `json:"attempt"`   // token of this attempt, from [NewAttempt]
 	Plan      Digest    `json:"plan"`
@@ -45,10 +44,6 @@ const (
 	KindWritten  Kind = "written"  // the release was written; Values is its digest
 	KindVoid     Kind = "void"     // the release will never be written; it stays paid
 	KindRevealed Kind = "revealed" // the noise was removed with the master secret
-	// KindMoved ends a scope: its account goes on in the scope To, by an entry there of
-	// KindContinues. What was paid for before can still be written, voided or revealed.
-	KindMoved     Kind = "moved"
-	KindContinues Kind = "continues" // the account of another scope goes on here
 	// KindReconciled books what entries had spent that the chain has lost; see
 	// [Reconcile].
 	KindReconciled Kind = "reconciled"
@@ -66,10 +61,9 @@ type Entry struct {
 	Charge    *Charge   `json:"charge,omitempty"` // KindSpent
 	Cap       *Cap      `json:"cap,omitempty"`    // KindCap
 	Values    *Digest   `json:"values,omitempty"` // KindWritten, KindRevealed
-	To        string    `json:"to,omitempty"`     // KindMoved
-	// Account is what is added to this one: of the scope that goes on here, or what was
-	// lost, with the head that it was lost behind. A cap in it becomes the cap.
-	Account *Account `json:"account,omitempty"` // KindContinues, KindReconciled
+	// Account is what was lost, with the head that it was lost behind, and is added to this one. A cap in it
+	// becomes the cap.
+	Account *Account `json:"account,omitempty"` // KindReconciled
 	Prev    Digest   `json:"prev"`              // Hash of the entry before; zero for the first
 	Hash    Digest   `json:"hash"`              // of everything above
 }
@@ -84,8 +78,6 @@ type Account struct {
 	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
 	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
-	Continues    []string           `json:"continues,omitempty"`    // scopes whose accounts went on in this one, also by way of others
-	MovedTo      string             `json:"movedTo,omitempty"`      // the scope that this one went on in; "": it is open
 	Entries      int64              `json:"entries"`
 	Latest       time.Time          `json:"latest,omitzero"` // time of the newest entry that has one
 	Head         Digest             `json:"head"`
@@ -152,22 +144,19 @@ func Replay(scope string, entries []Entry) (Account, error) {
 }
 
 // Append returns the account after e, which must be the next link: [ErrChain]
-// otherwise. [ErrJoin]: e continues an account that does not fit this one.
+// otherwise. [ErrJoin]: e books an account that does not fit this one.
 // [ErrExhausted]: what is spent adds up to more than a [Cost] holds.
 func (a Account) Append(e Entry) (Account, error) {
 	switch {
 	case e.Scope != a.Scope, e.Seq != a.Entries+1, e.Prev != a.Head, e.Hash != e.hash():
 		return a, fmt.Errorf("%w: scope %q, entry %d", ErrChain, a.Scope, e.Seq)
 	case (e.Kind == KindSpent) != (e.Charge != nil), (e.Kind == KindCap) != (e.Cap != nil),
-		(e.Kind == KindMoved) != (e.To != ""), (e.Kind == KindContinues || e.Kind == KindReconciled) != (e.Account != nil):
+		(e.Kind == KindReconciled) != (e.Account != nil):
 		return a, fmt.Errorf("%w: scope %q, entry %d is incomplete", ErrChain, a.Scope, e.Seq)
 	case !e.Time.IsZero() && e.Time.Before(a.Latest):
 		return a, fmt.Errorf("%w: scope %q, entry %d goes back in time", ErrChain, a.Scope, e.Seq)
-	case a.MovedTo != "" && e.ReleaseID == "", a.MovedTo != "" && e.Kind == KindSpent:
-		return a, fmt.Errorf("%w: scope %q, entry %d follows its end", ErrChain, a.Scope, e.Seq)
-	case e.Charge != nil && e.Charge.Scope != a.Scope && !slices.Contains(a.Continues, e.Charge.Scope):
-		return a, fmt.Errorf("%w: scope %q, entry %d pays for scope %q, which does not go on in it", ErrChain, a.Scope, e.Seq,
-			e.Charge.Scope)
+	case e.Charge != nil && e.Charge.Scope != a.Scope:
+		return a, fmt.Errorf("%w: scope %q, entry %d pays for scope %q", ErrChain, a.Scope, e.Seq, e.Charge.Scope)
 	}
 	a.Entries, a.Head = e.Seq, e.Hash
 	if !e.Time.IsZero() {
@@ -178,23 +167,10 @@ func (a Account) Append(e Entry) (Account, error) {
 		a.Cap = e.Cap
 	case KindSpent:
 		return a.add(*e.Charge)
-	case KindMoved:
-		a.MovedTo = e.To
-	case KindContinues:
-		a.Continues = slices.Concat(a.Continues, []string{e.Account.Scope}, e.Account.Continues)
-		return a.absorb(*e.Account)
 	case KindReconciled:
 		return a.absorb(*e.Account)
 	}
 	return a, nil
-}
-
-// checkOpen refuses an account that goes on elsewhere.
-func (a Account) checkOpen() error {
-	if a.MovedTo != "" {
-		return fmt.Errorf("%w: scope %q goes on as %q", ErrMoved, a.Scope, a.MovedTo)
-	}
-	return nil
 }
 
 // add returns the account with one more release.

@@ -26,25 +26,6 @@ func TestReplayFindsRewriting(t *testing.T) {
 	}
 }
 
-// TestNothingFollowsTheEndOfAScope: behind the entry that moves a scope a chain holds only what
-// becomes of the releases before it, however sound its hashes.
-func TestNothingFollowsTheEndOfAScope(t *testing.T) {
-	open := NewAccount("s")
-	closed := must.Get(open.Append(*open.next(Entry{Kind: KindMoved, To: "t"})))(t)
-	c, limit := Charge{Scope: "s", ReleaseID: "r", Attempt: "a", Budget: Budget{1, 1e-5}, Cost: 1000}, Cap{Budget: Budget{1, 1e-5}}
-	for _, e := range []Entry{{Kind: KindSpent, ReleaseID: "r", Charge: &c}, {Kind: KindCap, Cap: &limit}, {Kind: KindMoved, To: "u"}} {
-		if _, err := open.Append(*open.next(e)); err != nil {
-			t.Errorf("%s in an open scope: %v", e.Kind, err)
-		}
-		if _, err := closed.Append(*closed.next(e)); !errors.Is(err, ErrChain) {
-			t.Errorf("%s behind the end: %v, want ErrChain", e.Kind, err)
-		}
-	}
-	if _, err := closed.Append(*closed.next(Entry{Kind: KindVoid, ReleaseID: "r"})); err != nil {
-		t.Errorf("a release before the end is given up: %v", err)
-	}
-}
-
 // TestEntryPaysInFull: an entry whose charge or hash is another pays for nothing.
 func TestEntryPaysInFull(t *testing.T) {
 	p := mustPlan(t, testSpec(3))

@@ -23,15 +23,13 @@ type Balance struct {
 	RemainingRho     *float64 `json:"remainingRho"`
 	RemainingEpsilon *float64 `json:"remainingEpsilon"` // of one more release, by itself
 	Head             string   `json:"head"`
-	MovedTo          string   `json:"movedTo,omitempty"` // the scope that counts all this too
 }
 
 // defaultDelta is where ε is given of a scope without a cap and without a release.
 const defaultDelta = 1e-5
 
-// Balances folds the entries of each scope, and so checks them. A scope that goes on in another one has what its data spent
-// in both. δ is that of the cap, else the one given, else, where that is 0, that of the last release. It returns the errors
-// of [Replay].
+// Balances folds the entries of each scope, and so checks them. δ is that of the cap, else the one given, else, where that
+// is 0, that of the last release. It returns the errors of [Replay].
 func Balances(ctx context.Context, l Ledger, scopes []string, delta float64) ([]Balance, error) {
 	list := make([]Balance, len(scopes))
 	now, err := l.Now(ctx)
@@ -43,15 +41,9 @@ func Balances(ctx context.Context, l Ledger, scopes []string, delta float64) ([]
 		if err != nil {
 			return nil, err
 		}
-		a, err := SpentOn(ctx, l, scope)
+		a, err := Replay(scope, entries)
 		if err != nil {
 			return nil, err
-		}
-		if a.MovedTo != "" {
-			a.Cap = nil // which counts no more
-			if entries, err = Releases(ctx, l, scope); err != nil {
-				return nil, err
-			}
 		}
 		recent, err := a.Recent(entries, now)
 		if err != nil {
@@ -74,7 +66,7 @@ func balanceOf(a, recent Account, delta float64) Balance {
 	}
 	b := Balance{
 		Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Epsilon: orNil(a.Epsilon(delta)),
-		Delta: delta, Head: a.Head.String(), MovedTo: a.MovedTo,
+		Delta: delta, Head: a.Head.String(),
 	}
 	left, ok := recent.Remaining()
 	if !ok {

@@ -51,22 +51,17 @@ func (i Identity) Names() []string {
 // Rule returns the entry to append, or nil for none.
 type Rule func(account Account, prior []Entry) (*Entry, error)
 
-// SetCap limits what the releases of a scope may spend together, however old. It returns
-// [ErrMoved] for a scope that goes on under another name.
+// SetCap limits what the releases of a scope may spend together, however old.
 func SetCap(ctx context.Context, l Ledger, scope string, limit Budget) (Entry, error) {
 	return SetSlidingCap(ctx, l, scope, Cap{Budget: limit})
 }
 
 // SetSlidingCap limits what the releases of a scope may spend together in any time as
 // long as the window of the cap. What was spent before the cap was set counts from when
-// it was spent; releases of a version that kept no times count from now on. It returns
-// [ErrMoved] for a scope that goes on under another name.
+// it was spent; releases of a version that kept no times count from now on.
 func SetSlidingCap(ctx context.Context, l Ledger, scope string, limit Cap) (Entry, error) {
 	return update(ctx, l, scope, "", func(a Account, _ []Entry) (*Entry, error) {
 		if err := limit.Validate(); err != nil {
-			return nil, err
-		}
-		if err := a.checkOpen(); err != nil {
 			return nil, err
 		}
 		return a.next(Entry{Kind: KindCap, Cap: &limit}), nil
@@ -111,7 +106,11 @@ func ReplayLedger(ctx context.Context, l Ledger, scope string) (Account, error) 
 	return Replay(scope, entries)
 }
 
-func verifyChain(ctx context.Context, l Ledger, scope string) (Account, error) {
+// VerifyLedger replays the chain of a scope and compares it with the account that
+// the store holds. It returns [ErrChain]
+// where they disagree, and the errors of [Replay]. Entries that others append meanwhile
+// are read again.
+func VerifyLedger(ctx context.Context, l Ledger, scope string) (Account, error) {
 	for {
 		entries, err := l.Entries(ctx, scope)
 		if err != nil {

@@ -17,6 +17,31 @@ func TestLedger(t *testing.T) {
 	ledgertest.Run(t, func(*testing.T) privacy.Ledger { return &l })
 }
 
+// misdirected books what is charged to one scope in the chain of another.
+type misdirected struct {
+	*privacy.MemoryLedger
+	to string
+}
+
+func (l misdirected) Update(ctx context.Context, _, releaseID string, rule privacy.Rule) error {
+	return l.MemoryLedger.Update(ctx, l.to, releaseID, rule)
+}
+
+// TestChargesStayWithTheirScope: no account holds a charge of another scope, no matter
+// who put it there.
+func TestChargesStayWithTheirScope(t *testing.T) {
+	ctx := context.Background()
+	var l privacy.MemoryLedger
+	must.Get(privacy.SetCap(ctx, &l, "mine", privacy.Budget{Epsilon: 1, Delta: 1e-5}))(t)
+	if _, err := privacy.Spend(ctx, misdirected{&l, "other"}, ledgertest.Charge("mine", "1", "a", unit)); !errors.Is(err,
+		privacy.ErrChain) {
+		t.Errorf("a charge counted elsewhere: %v, want ErrChain", err)
+	}
+	if entries, err := l.Entries(ctx, "other"); err != nil || len(entries) != 0 {
+		t.Errorf("it left %d entries, %v", len(entries), err)
+	}
+}
+
 // TestReplayFindsTampering changes one thing at a time in a sound chain.
 func TestReplayFindsTampering(t *testing.T) {
 	ctx := context.Background()

@@ -249,12 +249,9 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 
 // Reconcile charges what a mark holds and the chain of its scope has lost: all that was
 // spent after the last entry that both have. Where entries in between were never
-// seen, more is charged than was lost, never less. Where the scope moved to another
-// one, that is charged first. The mark's cap applies again as far as it is the
-// stricter one, unless one was set since. Scopes that had been joined are joined again, and
-// what they carry may be charged twice. A chain that holds the mark is left as it is.
-// [ErrMoved]: the scope moved to another one meanwhile. Other errors are those of
-// [Replay] and [Mark.Check].
+// seen, more is charged than was lost, never less. The mark's cap applies again as far as it is the
+// stricter one, unless one was set since. A chain that holds the mark is left as it is.
+// The errors are those of [Replay] and [Mark.Check].
 //
 // Proof: docs/proofs/ledger.md.
 func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost, err error) {
@@ -269,61 +266,10 @@ func Reconcile(ctx context.Context, l Ledger, scope string, m Mark) (booked Cost
 	if err != nil {
 		return 0, err
 	}
-	scopes, err := lineage(ctx, l, scope)
-	if err != nil {
-		return 0, err
-	}
-	next := ""
-	for i, name := range slices.Backward(scopes) { // successors first: the mark is satisfied only once all are booked
-		loss := lost
-		if i > 0 { // which has a cap of its own
-			loss.Cap = nil
-		}
-		if err := recordLoss(ctx, l, name, next, loss); err != nil {
-			return 0, err
-		}
-		next = name
-	}
-	return lost.Spent, rejoin(ctx, l, scopes[len(scopes)-1], m.Account)
-}
-
-// rejoin repeats the moves from and to a scope that are lost: else what those scopes pay
-// for next would be compared with an older account, or with none.
-func rejoin(ctx context.Context, l Ledger, paying string, was Account) error {
-	if was.MovedTo != "" && paying == was.Scope {
-		scopes, err := lineage(ctx, l, was.MovedTo)
-		if err != nil || slices.Contains(scopes, paying) {
-			return err
-		}
-		if err := join(ctx, l, scopes[len(scopes)-1], []string{paying}); err != nil {
-			return err
-		}
-		paying = scopes[len(scopes)-1]
-	}
-	for _, name := range was.Continues {
-		a, err := ReplayLedger(ctx, l, name)
-		if err != nil {
-			return err
-		}
-		if a.MovedTo == "" && name != paying {
-			if err := join(ctx, l, paying, []string{name}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// recordLoss charges what was lost to a scope whose successor is next ("": it has none),
-// unless that is recorded already. [ErrMoved] where it moved meanwhile.
-func recordLoss(ctx context.Context, l Ledger, scope, next string, lost Account) error {
 	id := "reconciled " + lost.Head.String()
-	_, err := update(ctx, l, scope, id, func(a Account, prior []Entry) (*Entry, error) {
+	_, err = update(ctx, l, scope, id, func(a Account, prior []Entry) (*Entry, error) {
 		if e := find(prior, KindReconciled); e != nil {
 			return e, nil
-		}
-		if a.MovedTo != next {
-			return nil, a.checkOpen()
 		}
 		b := lost
 		b.Cap = stricterCap(a.Cap, lost.Cap)
@@ -332,7 +278,7 @@ func recordLoss(ctx context.Context, l Ledger, scope, next string, lost Account)
 		}
 		return a.next(Entry{Kind: KindReconciled, ReleaseID: id, Account: &b}), nil
 	})
-	return err
+	return lost.Spent, err
 }
 
 // stricterCap returns a cap that allows only what both allow; nil where neither is
@@ -365,7 +311,6 @@ func (m Mark) missingFrom(scope string, entries []Entry) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	lost.Continues, lost.MovedTo = nil, ""
 	if slices.ContainsFunc(entries[common:], func(e Entry) bool { return e.Kind == KindCap }) {
 		lost.Cap = nil
 	}

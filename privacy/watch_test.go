@@ -16,6 +16,13 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
 
+const unit privacy.Cost = 1 << 30
+
+func pay(t *testing.T, l privacy.Ledger, scope, id string) {
+	t.Helper()
+	must.Get(privacy.Spend(context.Background(), l, ledgertest.Charge(scope, id, "a", unit)))(t)
+}
+
 // notebook is a witness in memory.
 type notebook struct {
 	marks map[string]privacy.Mark
@@ -309,72 +316,6 @@ func TestReconcileRaisesNoCap(t *testing.T) {
 			a, err := privacy.VerifyLedger(ctx, restored, "s")
 			if err != nil || a.Cap == nil || a.Cap.Epsilon != 2 {
 				t.Errorf("%d entries: cap %v, %v, want that of ε = 2", keep, a.Cap, err)
-			}
-		}
-	}
-}
-
-// TestReconcileBooksWhereTheAccountWentOn loses a spend of a scope that goes on in
-// another one, and that one in a third.
-func TestReconcileBooksWhereTheAccountWentOn(t *testing.T) {
-	ctx := context.Background()
-	l := new(privacy.MemoryLedger)
-	setCap(t, l, "old", 1)
-	restored := copyOf(t, l, "old", 1, privacy.Identity{})
-	c := ledgertest.Charge("old", "1", "a", unit)
-	c.Certificate, c.Failure = privacy.Digest{1}, 1e-13
-	must.Get(privacy.Spend(ctx, l, c))(t)
-	m := markOf(t, l, "old")
-	for _, move := range [][2]string{{"old", "new"}, {"new", "newest"}} {
-		if err := privacy.Continue(ctx, restored, move[1], move[:1],
-			privacy.Cap{Budget: privacy.Budget{Epsilon: 3, Delta: 1e-5}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 2 {
-		must.Get(privacy.Reconcile(ctx, restored, "old", m))(t)
-	}
-	a, err := privacy.VerifyLedger(ctx, restored, "newest")
-	if err != nil || a.Spent != unit || a.Releases != 1 || len(a.Certificates) != 1 || a.Cap == nil || a.Cap.Epsilon != 3 {
-		t.Errorf("%+v, %v, want the spend that was lost, its certificate and the cap that it has", a, err)
-	}
-	entries, err := restored.Entries(ctx, "old")
-	if err != nil || m.Check("old", entries) != nil {
-		t.Errorf("the mark: %v, %v", m.Check("old", entries), err)
-	}
-}
-
-// TestReconcileJoinsAgain: where a ledger is older than the common account, or gone, what is
-// reconciled is one account again: neither scope can pay from another.
-func TestReconcileJoinsAgain(t *testing.T) {
-	ctx := context.Background()
-	for _, keep := range []int{0, 1} {
-		for _, order := range [][]string{{"a", "b", "both"}, {"both", "b", "a"}, {"both"}} {
-			var n notebook
-			whole := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id", Place: "here"}}
-			w := watch(t, whole, &n)
-			pay(t, w, "a", "1")
-			restored := copyOf(t, whole, "a", keep, whole.id)
-			must.Do(t, privacy.Continue(ctx, w, "both", []string{"a", "b"}, privacy.Cap{Budget: budgetFor(t, 4)}))
-			pay(t, w, "b", "2")
-			pay(t, w, "a", "3")
-			pay(t, w, "b", "4")
-			for _, scope := range []string{"a", "b"} {
-				if _, err := privacy.Spend(ctx, watch(t, restored, &n), ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err,
-					privacy.ErrRollback) {
-					t.Errorf("%d entries are left, a spend of %q: %v, want ErrRollback", keep, scope, err)
-				}
-			}
-			for _, scope := range order {
-				must.Get(privacy.Reconcile(ctx, restored, scope, n.marks["id/"+scope]))(t)
-			}
-			for _, scope := range []string{"a", "b"} {
-				if _, err := privacy.Spend(ctx, restored, ledgertest.Charge(scope, "5", "a", unit)); !errors.Is(err, privacy.ErrExhausted) {
-					t.Errorf("%d entries were left, %q reconciled, a spend of %q: %v, want ErrExhausted", keep, order, scope, err)
-				}
-			}
-			if a, err := privacy.VerifyLedger(ctx, restored, "both"); err != nil || a.Spent < 4*unit || a.Cap == nil {
-				t.Errorf("%d entries were left, %q reconciled: %+v, %v, want at least four releases", keep, order, a, err)
 			}
 		}
 	}

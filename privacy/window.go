@@ -95,7 +95,7 @@ func (a Account) since(past Account) (Account, error) {
 }
 
 // Grants returns the error with which [Spend] would refuse a charge to an account of the
-// scope, such as [ErrGuarantee], or nil; [ErrMoved] where the account goes on in another. It does not check the release id.
+// scope, such as [ErrGuarantee], or nil. It does not check the release id.
 func Grants(ctx context.Context, l Ledger, a Account, c Charge) error {
 	_, err := a.charge(c, nil)
 	if !errors.Is(err, errSliding) {
@@ -195,9 +195,6 @@ func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Acco
 func (a Account) charge(c Charge, h *chain) (*Entry, error) {
 	if err := c.validate(); err != nil {
 		return nil, inputError{err}
-	}
-	if err := a.checkOpen(); err != nil {
-		return nil, err
 	}
 	if a.Releases > 0 && a.Guarantee != c.Guarantee {
 		return nil, fmt.Errorf("%w: %q holds %s releases, and a %s release does not add up with them", ErrGuarantee, a.Scope,

@@ -161,30 +161,6 @@ func TestWindowChanges(t *testing.T) {
 	}
 }
 
-// What another scope spent counts from when it was carried over.
-func TestWindowsGoOn(t *testing.T) {
-	ctx := context.Background()
-	l := newClocked(t)
-	l.limit("old", 2, month)
-	must.Get(privacy.Spend(ctx, l, ledgertest.Charge("old", "a", "a", 2*unit)))(t)
-	l.now = epoch.Add(10 * day)
-	goOn := func(name string) {
-		t.Helper()
-		if err := privacy.Continue(ctx, l, "s", []string{name},
-			privacy.Cap{Budget: budgetFor(t, 2), PerSeconds: int64(month / time.Second)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	goOn("old")
-	l.mustWait("b", 1, month, 10*day+month)
-	l.mustPay("b", 1, 10*day+month)
-	l.now = epoch.Add(400 * day) // the clock is ahead
-	must.Get(privacy.Spend(ctx, l, ledgertest.Charge("older", "a", "a", unit)))(t)
-	l.now = epoch.Add(10*day + 2*month)
-	goOn("older")
-	l.mustWait("c", 2, 200*day, 400*day+month)
-}
-
 // Each sensor has a window of its own.
 func TestSlidingCapOfSensors(t *testing.T) {
 	l := newClocked(t)

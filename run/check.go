@@ -71,7 +71,7 @@ func (m *Model) checkGrant(ctx context.Context, p *plan.Plan, job Job) error {
 	if err != nil {
 		return err
 	}
-	account, err := privacy.Paying(ctx, job.Ledger, c.Scope)
+	account, err := privacy.ReplayLedger(ctx, job.Ledger, c.Scope)
 	if err != nil {
 		return err
 	}

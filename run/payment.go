@@ -18,7 +18,7 @@ var ErrUnpaid = errors.New("graphcloak: the ledger has no payment for the releas
 // [ErrUnpaid], the [privacy.ErrMismatch] of a payment on other terms, and the errors of
 // [privacy.Replay].
 func Payment(ctx context.Context, l privacy.Ledger, r *Release) ([]privacy.Entry, error) {
-	entries, err := privacy.Releases(ctx, l, Scope(r.Signal))
+	entries, err := l.Entries(ctx, Scope(r.Signal))
 	if err != nil {
 		return nil, err
 	}

@@ -11,14 +11,13 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Payments are the entries of a ledger about releases, in order.
+// Payments are entries of a ledger, in order.
 type Payments []privacy.Entry
 
-// PaymentsOf returns the entries about all releases of the data of a scope; "": of all data. It returns the errors of
-// [privacy.Replay].
+// PaymentsOf returns the entries of a scope; "": of all. The errors are those of the ledger.
 func PaymentsOf(ctx context.Context, l privacy.Ledger, scope string) (all Payments, err error) {
 	if scope != "" {
-		return privacy.Releases(ctx, l, scope)
+		return l.Entries(ctx, scope)
 	}
 	scopes, err := l.Scopes(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func PaymentsOf(ctx context.Context, l privacy.Ledger, scope string) (all Paymen
 	return all, nil
 }
 
-// About returns the entries about one release of the account that paid for it first.
+// About returns the entries about one release of the scope that paid for it first.
 func (p Payments) About(releaseID string) Payments {
 	k := slices.IndexFunc(p, func(e privacy.Entry) bool { return e.ReleaseID == releaseID })
 	if k < 0 {
@@ -101,49 +100,26 @@ var ErrPaidMeanwhile = errors.New("graphcloak: another run of the same data was 
 // Once reads the payments for the data of a scope, and returns them with a ledger that pays for no release once there is another
 // payment for these data: it looks in the transaction of its own payment, which is then [ErrPaidMeanwhile].
 func Once(ctx context.Context, l privacy.Ledger, scope string) (privacy.Ledger, Payments, error) {
-	paying, err := privacy.Paying(ctx, l, scope)
+	entries, err := l.Entries(ctx, scope)
 	if err != nil {
 		return nil, nil, err
 	}
-	paid, err := PaymentsOf(ctx, l, scope)
-	return &once{l, scope, paying.Releases, paid.count()}, paid, err
-}
-
-// count is the number of releases that were paid for.
-func (p Payments) count() (n int) {
-	for _, e := range p {
-		if e.Kind == privacy.KindSpent {
-			n++
-		}
-	}
-	return n
+	account, err := privacy.Replay(scope, entries)
+	return &once{l, account.Releases}, entries, err
 }
 
 type once struct {
 	privacy.Ledger
-	scope string
-	seen  int64 // releases of the account, those of other data among them
-	own   int
+	seen int64 // releases of the account
 }
 
 // Update implements [privacy.Ledger].
 func (l *once) Update(ctx context.Context, scope, releaseID string, rule privacy.Rule) error {
-	for {
-		seen := l.seen
-		err := l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
-			e, err := rule(a, prior)
-			if err == nil && e != nil && e.Kind == privacy.KindSpent && e.Seq > a.Entries && a.Releases != seen {
-				l.seen = a.Releases
-				return nil, ErrPaidMeanwhile
-			}
-			return e, err
-		})
-		if !errors.Is(err, ErrPaidMeanwhile) {
-			return err
+	return l.Ledger.Update(ctx, scope, releaseID, func(a privacy.Account, prior []privacy.Entry) (*privacy.Entry, error) {
+		e, err := rule(a, prior)
+		if err == nil && e != nil && e.Kind == privacy.KindSpent && e.Seq > a.Entries && a.Releases != l.seen {
+			return nil, ErrPaidMeanwhile
 		}
-		paid, unread := PaymentsOf(ctx, l.Ledger, l.scope)
-		if unread != nil || paid.count() != l.own { // else it was other data under the same cap
-			return errors.Join(unread, err)
-		}
-	}
+		return e, err
+	})
 }

@@ -42,7 +42,7 @@ func (m *Model) Release(ctx context.Context, p *plan.Plan, job Job) (*Release, e
 // in the way, a ledger that refuses it. It writes and spends nothing. The errors are
 // those of the plan, [plan.Model.Matches] and [plan.Model.Certify]; of the graph, [plan.ErrIsolated]; of the signal,
 // [plan.ErrNoSignal], [plan.ErrSignalPublic], [ErrSignalKind], [ErrBadSignal] and [ErrMissingSignal]; of the budget,
-// [ErrNoLedger], [ErrNoCap], [privacy.Paying] and [privacy.Grants]; and [ErrNoSink].
+// [ErrNoLedger], [ErrNoCap], [privacy.ReplayLedger] and [privacy.Grants]; and [ErrNoSink].
 func (m *Model) Check(ctx context.Context, p *plan.Plan, job Job) error {
 	job, err := job.resolved(m.Source)
 	if err != nil {

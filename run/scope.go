@@ -19,7 +19,7 @@ var ErrNoCap = errors.New("graphcloak: the budget scope has no cap")
 // Scope names the data of a signal, to whose account every release of it is charged: the
 // property, in the store that keeps the ledger. Address and selection are no part of it: the
 // ledger lies with the data, and a cap that another label in the selection evades would limit
-// nothing. Nobody chooses another name; [privacy.Continue] puts several under one cap.
+// nothing. Nobody chooses another name.
 func Scope(s plan.Signal) string {
 	if s.Cloaked {
 		return cloakedScope
@@ -40,10 +40,9 @@ const (
 	propertyScope = "property="
 )
 
-// checkCap finds a scope that may not be spent from, before anything is spent, and returns the
-// account that pays for it.
+// checkCap finds a scope that may not be spent from, before anything is spent, and returns its account.
 func checkCap(ctx context.Context, l privacy.Ledger, scope string, required bool) (privacy.Account, error) {
-	a, err := privacy.Paying(ctx, l, scope)
+	a, err := privacy.ReplayLedger(ctx, l, scope)
 	if err == nil && required && a.Cap == nil {
 		err = fmt.Errorf("%w: %q", ErrNoCap, a.Scope)
 	}

@@ -46,7 +46,7 @@ func hallJob(signal graphcloak.Signal, epsilon float64) graphcloak.Job {
 }
 
 // TestChargesCountAgainstTheirProperty: sources and readings of one property are charged to
-// one account, and properties under a common cap to that, whatever they were charged to before.
+// one account.
 func TestChargesCountAgainstTheirProperty(t *testing.T) {
 	ctx := t.Context()
 	s := openHall(t, hall(t))
@@ -65,24 +65,6 @@ func TestChargesCountAgainstTheirProperty(t *testing.T) {
 	}
 	if a, err := privacy.VerifyLedger(ctx, s.Ledger(), "property=source"); err != nil || a.Releases != 2 {
 		t.Errorf("%+v, %v, want both releases", a, err)
-	}
-	// Four releases of (1, 0.1) are (3.32, 0.1)-private together, five (4, 0.1).
-	limit := privacy.Cap{Budget: privacy.Budget{Epsilon: 3.4, Delta: 0.1}}
-	must.Do(t, privacy.Continue(ctx, s.Ledger(), "people", []string{"property=source", "property=risk"}, limit))
-	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source} {
-		if scope, err := do(signal); err != nil || scope != "people" {
-			t.Errorf("%+v was paid from %q, %v, want the common account", signal, scope, err)
-		}
-	}
-	for _, signal := range []graphcloak.Signal{{SourceProperty: "risk"}, source, measured} {
-		if scope, err := do(signal); !errors.Is(err, privacy.ErrExhausted) {
-			t.Errorf("%+v past the common cap was paid from %q, %v", signal, scope, err)
-		}
-	}
-	for scope, releases := range map[string]int64{"people": 4, "property=source": 3, "property=risk": 1} {
-		if a, err := privacy.SpentOn(ctx, s.Ledger(), scope); err != nil || a.Releases != releases {
-			t.Errorf("%s spent %+v, %v, want %d releases", scope, a, err, releases)
-		}
 	}
 }
 

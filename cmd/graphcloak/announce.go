@@ -15,8 +15,8 @@ import (
 
 // noteNewScope says, before anything is spent, that a scope is new: it has no cap.
 func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
-	paying, err := privacy.Paying(ctx, l, scope)
-	if err != nil || paying.Entries > 0 {
+	account, err := privacy.ReplayLedger(ctx, l, scope)
+	if err != nil || account.Entries > 0 {
 		return err
 	}
 	a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)

@@ -33,33 +33,28 @@ func (a *app) budget(cmd *cobra.Command, run func(ctx context.Context, l privacy
 	return a.onStore(cmd, func(ctx context.Context, s graphStore, _ []string) error { return run(ctx, s.Ledger()) })
 }
 
-// refuseUnknown refuses scopes without a history: a name that is mistyped limits nothing.
-func refuseUnknown(known, meant []string) error {
-	for _, scope := range meant {
-		if !slices.Contains(known, scope) {
-			return fail(exitNotFound, "the ledger has no scope %q%s", scope, suggestScope(scope, known)).
-				hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").about(
-				"budgetScope", scope)
-		}
+// refuseUnknown refuses a scope without a history: a name that is mistyped limits nothing.
+func refuseUnknown(known []string, scope string) error {
+	if slices.Contains(known, scope) {
+		return nil
 	}
-	return nil
+	return fail(exitNotFound, "the ledger has no scope %q%s", scope, suggestScope(scope, known)).
+		hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").
+		about("budgetScope", scope)
 }
 
 func newBudgetSetCommand(app *app) *cobra.Command {
 	var limit privacy.Cap
-	var properties []string
 	create, scope, per := false, "", ""
 	cmd := app.budget(&cobra.Command{
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
 		Long: "set writes a cap into the ledger: all releases of a scope together stay (ε, δ)-private, and one that would pass it is\n" +
-			"refused with exit code 9. Every release is charged to the scope of its property, property=NAME, or to sensors. With\n" +
-			"--properties several properties go on as one common scope, for good: use it where they are about the same people.\n" +
+			"refused with exit code 9. Every release is charged to the scope of its property, property=NAME, or to sensors.\n" +
 			"A scope that the ledger does not know takes --create: a name that is mistyped limits nothing.\n" +
 			"With --per the cap limits what is spent in any span of that length; what all releases together give away, however\n" +
 			"old, goes on growing, and `budget show` shows it.",
-		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5\n" +
-			"  graphcloak budget set --from folder:mygraph --budget-scope people --properties risk,heat --create --epsilon 8 --delta 1e-5",
+		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if scope == "" {
 			return fail(exitUsage, "no scope is named").
@@ -78,22 +73,16 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		if err := limit.Validate(); err != nil {
 			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta")
 		}
-		scopes := []string{scope}
-		for _, property := range properties {
-			scopes = append(scopes, run.Scope(graphcloak.Signal{SourceProperty: property}))
-		}
 		watched, err := app.watchLedger(l)
 		if err != nil {
 			return err
 		}
-		if err := setCap(ctx, watched, scopes, limit, create); err != nil {
+		if err := setCap(ctx, watched, scope, limit, create); err != nil {
 			return err
 		}
-		return app.showAccounts(ctx, l, scopes, limit.Delta)
+		return app.showAccounts(ctx, l, []string{scope}, limit.Delta)
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "`NAME` of the scope, such as property=risk")
-	cmd.Flags().StringSliceVar(&properties, "properties", nil,
-		"put the properties with these `NAMES` together as this scope; under its cap, for good")
 	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
 	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
 	cmd.Flags().StringVar(&per, "per", "", "limit what is spent in any `SPAN` of time, such as 30d, by the store's clock; what is older "+
@@ -102,27 +91,19 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// setCap limits the first of some scopes, in which the others go on.
-func setCap(ctx context.Context, l privacy.Ledger, scopes []string, limit privacy.Cap, create bool) error {
-	scope, parts := scopes[0], scopes[1:]
+// setCap limits a scope.
+func setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Cap, create bool) error {
 	known, err := l.Scopes(ctx)
 	if err != nil {
 		return err
 	}
-	charged := parts // a common scope has the name that it is given
-	if len(parts) == 0 {
-		charged = scopes
-		if err := checkCharged(known, scope); err != nil {
-			return err
-		}
+	if err := checkCharged(known, scope); err != nil {
+		return err
 	}
 	if !create {
-		if err := refuseUnknown(known, charged); err != nil {
+		if err := refuseUnknown(known, scope); err != nil {
 			return err
 		}
-	}
-	if len(parts) > 0 {
-		return asRefusal(privacy.Continue(ctx, l, scope, parts, limit))
 	}
 	_, err = privacy.SetSlidingCap(ctx, l, scope, limit)
 	return asRefusal(err)
@@ -136,8 +117,7 @@ func checkCharged(known []string, scope string) error {
 	}
 	return fail(exitUsage, "nothing is charged to %q: a release is charged to property=NAME of its property, or to sensors%s", scope,
 		suggestScope(scope, known)).
-		hint("give --budget-scope property=NAME, or with --properties NAMES the properties whose common scope %s is to be",
-			term.Visible(scope)).about("budgetScope", scope)
+		hint("give --budget-scope property=NAME").about("budgetScope", scope)
 }
 
 func newBudgetShowCommand(app *app) *cobra.Command {
@@ -166,7 +146,7 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 	return cmd
 }
 
-// shownScopes are the one that is named, which must exist, with the one that it counts in, or all.
+// shownScopes are the one that is named, which must exist, or all.
 func shownScopes(ctx context.Context, l privacy.Ledger, named string) ([]string, error) {
 	all, err := l.Scopes(ctx)
 	if err != nil || named == "" {
@@ -176,8 +156,7 @@ func shownScopes(ctx context.Context, l privacy.Ledger, named string) ([]string,
 		return nil, fail(exitNotFound, "the ledger has no scope %q%s", named, suggestScope(named, all)).
 			hint("`graphcloak budget show` lists the scopes; one appears with its first release or cap").about("budgetScope", named)
 	}
-	paying, err := privacy.Paying(ctx, l, named)
-	return slices.Compact([]string{named, paying.Scope}), err
+	return []string{named}, nil
 }
 
 // suggestScope asks whether a scope of a similar name was meant.
@@ -190,7 +169,7 @@ func suggestScope(scope string, have []string) string {
 
 var balanceColumns = []string{
 	"budgetScope", "releases", "rho", "epsilon", "delta", "capEpsilon", "capDelta", "remainingRho", "remainingEpsilon", "guarantee",
-	"capPer", "recentEpsilon", "movedTo",
+	"capPer", "recentEpsilon",
 }
 
 // row is an account in full, for programs.
@@ -207,22 +186,19 @@ func balanceRow(b privacy.Balance) []any {
 	}
 	return []any{
 		b.Scope, b.Releases, b.Rho, number(b.Epsilon), b.Delta, number(b.CapEpsilon), number(b.CapDelta),
-		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon), b.MovedTo,
+		number(b.RemainingRho), number(b.RemainingEpsilon), b.Guarantee, per, number(b.RecentEpsilon),
 	}
 }
 
 // shortBalances are accounts for people, the same at every width of the screen.
-func shortBalances(shown []privacy.Balance, sliding, moved bool) term.Section {
+func shortBalances(shown []privacy.Balance, sliding bool) term.Section {
 	pick := []int{0, 1, 3, 4, 5, 8}
 	if sliding {
 		pick = append(pick, 10, 11)
 	}
-	if moved {
-		pick = append(pick, 12)
-	}
 	return term.Section{
 		Columns: []string{
-			"scope", "releases", "ρ", "ε", "δ", "cap ε", "cap δ", "left ρ", "left ε", "guarantee", "cap per", "recent ε", "counts in",
+			"scope", "releases", "ρ", "ε", "δ", "cap ε", "cap δ", "left ρ", "left ε", "guarantee", "cap per", "recent ε",
 		},
 		Rows: term.Rows(shown, balanceRow),
 	}.Only(pick)
@@ -240,14 +216,13 @@ func (a *app) showAccounts(ctx context.Context, l privacy.Ledger, scopes []strin
 		return a.render(map[string]any{"scopes": balances}, table)
 	}
 	sliding := slices.ContainsFunc(balances, func(b privacy.Balance) bool { return b.CapPerSeconds > 0 })
-	moved := slices.ContainsFunc(balances, func(b privacy.Balance) bool { return b.MovedTo != "" })
 	text := "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows."
 	if sliding {
 		text += " A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, " +
 			"however old."
 	}
 	if a.outputFormat() == "table" && !a.verbose() {
-		table = shortBalances(balances, sliding, moved)
+		table = shortBalances(balances, sliding)
 	}
 	return a.render(map[string]any{"scopes": balances}, table, term.Section{Text: text})
 }

@@ -69,7 +69,7 @@ func (a *app) sawAccount(ctx context.Context, l privacy.Ledger, scope string) {
 
 // accountMetrics returns what the account that pays for a scope has spent; an ε beyond conversion is NaN.
 func accountMetrics(ctx context.Context, l privacy.Ledger, scope string) (metrics.Account, error) {
-	b, err := payingBalance(ctx, l, scope, 0)
+	b, err := balance(ctx, l, scope, 0)
 	if err != nil {
 		return metrics.Account{}, err
 	}

@@ -98,7 +98,7 @@ func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[
 		scope := scopeOf(a.config)
 		account, asked := accounts[scope]
 		if !asked {
-			if read, err := privacy.Paying(ctx, r.s.Ledger(), scope); err == nil {
+			if read, err := privacy.ReplayLedger(ctx, r.s.Ledger(), scope); err == nil {
 				account = &read
 			}
 			accounts[scope] = account

@@ -30,13 +30,9 @@ func (a *app) watchLedger(l privacy.Ledger) (privacy.Ledger, error) {
 	}), nil
 }
 
-// payingBalance is the balance that pays for the data of a scope.
-func payingBalance(ctx context.Context, l privacy.Ledger, scope string, delta float64) (privacy.Balance, error) {
-	paying, err := privacy.Paying(ctx, l, scope)
-	if err != nil {
-		return privacy.Balance{}, err
-	}
-	list, err := privacy.Balances(ctx, l, []string{paying.Scope}, delta)
+// balance is that of a scope.
+func balance(ctx context.Context, l privacy.Ledger, scope string, delta float64) (privacy.Balance, error) {
+	list, err := privacy.Balances(ctx, l, []string{scope}, delta)
 	if err != nil {
 		return privacy.Balance{}, err
 	}

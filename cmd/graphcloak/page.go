@@ -105,7 +105,7 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if rep.BudgetScope == "" {
 		return nil, nil
 	}
-	x, err := payingBalance(ctx, s.Ledger(), rep.BudgetScope, rep.Delta)
+	x, err := balance(ctx, s.Ledger(), rep.BudgetScope, rep.Delta)
 	if err != nil || x.Epsilon == nil {
 		return nil, err
 	}

@@ -124,8 +124,8 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		return err
 	}
 	if job.RequireCap { // asked again before the payment, but a search for τ would come first
-		if paying, err := privacy.Paying(ctx, s.Ledger(), run.Scope(job.Signal)); err == nil && paying.Cap == nil {
-			return explain(job, fmt.Errorf("%w: %q", run.ErrNoCap, paying.Scope))
+		if account, err := privacy.ReplayLedger(ctx, s.Ledger(), run.Scope(job.Signal)); err == nil && account.Cap == nil {
+			return explain(job, fmt.Errorf("%w: %q", run.ErrNoCap, account.Scope))
 		}
 	}
 	return a.perform(ctx, s, m, job, identity)

@@ -60,7 +60,6 @@ func sentinels() []sentinel {
 			"budget reconcile` books what was spent since and lets it go on; with --other-data where other data are in its place"},
 		{highwater.ErrUnreadable, exitConflict, "restore the file; without it nobody here knows whether the ledger went back"},
 		{highwater.ErrSameLedger, exitConflict, "leave --other-data out"},
-		{privacy.ErrMoved, exitConflict, "set the cap of the scope that it goes on as: it is common to both"},
 		{privacy.ErrReplay, exitConflict, "every release needs an id of its own"},
 		{privacy.ErrMismatch, exitConflict, "give the files that belong together: a release, a package and what a sensor sent go with " +
 			"the plan that they were made under"},
@@ -84,7 +83,7 @@ func sentinels() []sentinel {
 		{run.ErrPaidMeanwhile, exitTransient, "run it again"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
-		{privacy.ErrJoin, exitConflict, "scopes go together where their releases have one guarantee, and each in one common scope"},
+		{privacy.ErrJoin, exitConflict, "what was lost is booked where releases have one guarantee and one node key"},
 		{study.ErrTarget, exitValidation, "`graphcloak plan --curve FILE.csv` shows what each ε gives"},
 		{plan.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
 			"and answer, --isolated allow goes on and does not protect a source there"},

@@ -209,7 +209,7 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	for i, b := range balances {
 		list[i] = serve.Budget{
 			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
-			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon, MovedTo: b.MovedTo,
+			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon,
 		}
 	}
 	return list, nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -51,56 +50,6 @@ func (p patient) Update(ctx context.Context, scope, releaseID string, rule priva
 		if err := p.Ledger.Update(ctx, scope, releaseID, rule); !errors.Is(err, connector.ErrTransient) {
 			return err
 		}
-	}
-}
-
-// testLedgerTogether lets four writers spend from two scopes while these are put under one cap
-// that has room for two releases more: every release is counted there, once.
-func testLedgerTogether(t *testing.T, s Suite) {
-	const writers, each = 4, 4
-	st := s.Open(t, nodesCSV, relationshipsCSV)
-	ctx, l, name := t.Context(), st.Ledger(), token()
-	together, parts := "together "+name, []string{"a " + name, "b " + name}
-	cost := room(t, l, "measure "+name) / (writers*each + 2)
-	spend := func(l privacy.Ledger, scope, id string) (privacy.Entry, error) {
-		c := charge(scope, id, "attempt", cost)
-		e, err := privacy.Spend(ctx, l, c)
-		for errors.Is(err, connector.ErrTransient) {
-			e, err = privacy.Spend(ctx, l, c)
-		}
-		return e, err
-	}
-	var wg sync.WaitGroup
-	for w := range writers {
-		l := s.Reopen(t, st).Ledger()
-		wg.Go(func() {
-			for k := range each {
-				if _, err := spend(l, parts[k%2], fmt.Sprintf("%d of writer %d", k, w)); err != nil {
-					t.Errorf("writer %d: %v", w, err)
-				}
-				if w > 0 || k != 1 {
-					continue
-				}
-				err := privacy.Continue(ctx, l, together, parts, privacy.Cap{Budget: budget})
-				for errors.Is(err, connector.ErrTransient) {
-					err = privacy.Continue(ctx, l, together, parts, privacy.Cap{Budget: budget})
-				}
-				if err != nil {
-					t.Errorf("together: %v", err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for k, scope := range append(parts, parts...) {
-		e, err := spend(l, scope, fmt.Sprint("later ", k))
-		if k < 2 && (err != nil || e.Scope != together) || k >= 2 && !errors.Is(err, privacy.ErrExhausted) {
-			t.Errorf("release %d behind them, of %q: from %q, %v", k, scope, e.Scope, err)
-		}
-	}
-	a, err := privacy.VerifyLedger(ctx, l, together)
-	if err != nil || a.Releases != writers*each+2 || a.Spent != cost*(writers*each+2) {
-		t.Errorf("together they hold %+v, %v, want %d releases", a, err, writers*each+2)
 	}
 }
 

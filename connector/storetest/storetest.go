@@ -39,7 +39,6 @@ func Run(t *testing.T, s Suite) {
 		{"Reserve", testReserve},
 		{"ReserveRace", testReserveRace},
 		{"Ledger", testLedger},
-		{"LedgerTogether", testLedgerTogether},
 		{"LedgerIdentity", testLedgerIdentity},
 	})
 	if s.History != nil {

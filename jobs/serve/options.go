@@ -44,7 +44,6 @@ type Budget struct {
 	CapPerSeconds    int64    `json:"capPerSeconds,omitempty"`
 	RecentEpsilon    *float64 `json:"recentEpsilon,omitempty"` // what counts against a sliding cap
 	RemainingEpsilon *float64 `json:"remainingEpsilon,omitempty"`
-	MovedTo          string   `json:"movedTo,omitempty"`
 }
 
 // Cost is what a run of a job spends.

@@ -191,25 +191,15 @@ func (s *server) jobPage(r *http.Request) (string, frame, error) {
 	if content.Cost != nil {
 		var all []Budget
 		all, err = s.Budgets(r.Context())
-		content.Budget = paying(all, content.Cost.Scope)
+		if i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == content.Cost.Scope }); i >= 0 {
+			content.Budget = &all[i]
+		}
 	}
 	told := map[string]bool{j.Message: true}
 	for k := range j.Ticks {
 		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
 	}
 	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
-}
-
-// paying is the budget of a scope, or of the one in which it goes on.
-func paying(all []Budget, scope string) *Budget {
-	i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == scope })
-	switch {
-	case i < 0:
-		return nil
-	case all[i].MovedTo == "":
-		return &all[i]
-	}
-	return paying(slices.Delete(slices.Clone(all), i, i+1), all[i].MovedTo)
 }
 
 // cost is what a run of a job spends, nil where that is not known.

@@ -415,7 +415,7 @@ var fast = []mutation{
 		"TestModes",
 	},
 
-	// A scope goes on, and a ledger does not go back.
+	// A ledger does not go back.
 	{"a ledger may go back", []change{{
 		"privacy/watch.go", "if Contains(entries, m.Account.Head) && a.Spent >= m.Account.Spent {",
 		"if a.Entries >= 0 {",
@@ -433,8 +433,8 @@ var fast = []mutation{
 	{
 		"the lost cap does not return",
 		[]change{{
-			"privacy/watch.go", "	lost.Continues, lost.MovedTo = nil, \"\"\n",
-			"	lost.Continues, lost.MovedTo, lost.Cap = nil, \"\", nil\n",
+			"privacy/watch.go", "		b.Cap = stricterCap(a.Cap, lost.Cap)\n",
+			"		b.Cap = nil\n",
 		}},
 		"TestWatchRefusesALedgerThatWentBack",
 	},
@@ -472,24 +472,11 @@ var fast = []mutation{
 		"TestLowerCap",
 	},
 	{
-		"a joined scope counted twice",
-		[]change{{"privacy/continue.go", "if slices.Contains(a.Continues, closed.Scope) {", "if closed.Scope == scope {"}},
-		"TestOvertakenContinue",
-	},
-	{
-		"a scope that ended is spent from",
-		[]change{{"privacy/account.go", "	if a.MovedTo != \"\" {", "	if a.MovedTo == a.Scope {"}},
-		"TestContinueKeepsEverySpend",
-	},
-	{
-		"continued chains not verified",
-		[]change{{"privacy/continue.go", "return a, verifyContinued(ctx, l, a)", "return a, nil"}},
-		"TestContinuedChainsAreVerified",
-	},
-	{
 		"a charge counted elsewhere than against its signal's account",
-		[]change{{"privacy/account.go", "case e.Charge != nil && e.Charge.Scope != a.Scope && !slices.Contains(a.Continues, " +
-			"e.Charge.Scope):", "case e.Charge != nil && e.Charge.Scope == \"\":"}},
+		[]change{{
+			"privacy/account.go", "case e.Charge != nil && e.Charge.Scope != a.Scope:",
+			"case e.Charge != nil && e.Charge.Scope == \"\":",
+		}},
 		"TestChargesStayWithTheirScope",
 	},
 	{
@@ -510,10 +497,6 @@ var fast = []mutation{
 		[]change{{"privacy/watch.go", "	ok = ok && seen.Account.Entries > 0\n", ""}},
 		"TestNewScopeOfALostLedger",
 	},
-	{"reconciled scopes part", []change{{
-		"privacy/watch.go", "return lost.Spent, rejoin(ctx, l, scopes[len(scopes)-1], m.Account)",
-		"return lost.Spent, nil",
-	}}, "TestReconcileJoinsAgain"},
 	{"a cap is not required", []change{{
 		"run/scope.go", "if err == nil && required && a.Cap == nil {",
 		"if err == nil && required && a.Cap == nil && l == nil {",
@@ -623,14 +606,6 @@ var fast = []mutation{
 			"		return false, nil\n	case m.Account.Entries > 0:\n		return false, nil\n	}\n	return false, fmt.Errorf(",
 		}},
 		"TestMarksOfTwoChains",
-	},
-	{
-		"a spend behind a scope's end",
-		[]change{{
-			"privacy/account.go", "case a.MovedTo != \"\" && e.ReleaseID == \"\", a.MovedTo != \"\" && e.Kind == KindSpent:",
-			"case a.MovedTo != \"\" && e.ReleaseID == \"\":",
-		}},
-		"TestNothingFollowsTheEndOfAScope",
 	},
 	{
 		"a payment whose hash is another",
