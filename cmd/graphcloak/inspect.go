@@ -25,12 +25,11 @@ import (
 func newInspectCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
-		Short: "The graph in the paper's terms: spectrum, condition, coherence, and why Δ₂ is what it is",
+		Short: "The graph in the paper's terms: spectrum, condition, coherence, Δ₂",
 		Long: "inspect reads the public graph and answers the paper's questions of it: algebraic connectivity, the spectrum of\n" +
 			"L, how ill-conditioned and coherent e^{-τL} is, leverage scores, the certified sensitivity with the relationship\n" +
-			"that attains it and why, the bounds of the paper's lemmas, and the ceiling on telling two neighbours apart under\n" +
-			"the ε and δ given. Everything is exact up to 5,000 nodes; beyond, bounds and estimates say that they are. It reads\n" +
-			"no signal and spends nothing.",
+			"that attains it, the bounds of the paper's lemmas, and the ceiling on telling two neighbours apart under the ε and\n" +
+			"δ given. Beyond 5,000 nodes what takes all eigenpairs is left out. It reads no signal and spends nothing.",
 		Example: "  graphcloak inspect --from example:karate --tau 2\n" +
 			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json",
 		GroupID: groupPipeline,
@@ -113,13 +112,10 @@ func (a *app) showInspection(in inspection, g *graph.Graph) error {
 	sections := []term.Section{
 		{Title: "The graph and e^{-τL}", Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
 		{
-			Title: "Δ₂: which relationship, and why",
+			Title: "Δ₂",
 			Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
 				in.Sensitivity.Lower, in.Sensitivity.Upper, in.Sensitivity.Edge[0], in.Sensitivity.Edge[1]),
 		},
-	}
-	for _, w := range in.Sensitivity.Why {
-		sections = append(sections, term.Section{Text: "· " + w})
 	}
 	if len(in.Bounds) > 0 {
 		sections = append(sections, term.Section{
@@ -150,28 +146,19 @@ func (in inspection) facts() [][]any {
 		{"sensors", in.SensorCount},
 		{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)},
 	}
-	if in.Exact {
-		rows = append(rows, []any{"algebraic connectivity λ₂", in.Lambda2}, []any{"λ_max", in.LambdaMax})
-	} else {
-		if len(in.Components) == 1 {
-			rows = append(rows, []any{"algebraic connectivity λ₂", fmt.Sprintf("at most %.6g", in.Lambda2)})
-		} else {
-			rows = append(rows, []any{"algebraic connectivity λ₂", 0.0})
+	optional := func(name string, v *float64) {
+		if v != nil {
+			rows = append(rows, []any{name, *v})
 		}
-		rows = append(rows, []any{"λ_max", fmt.Sprintf("%.6g to %.6g", in.LambdaMaxLower, in.LambdaMaxUpper)})
 	}
-	optional := func(name string, v *float64, exactly string) {
-		if v == nil {
-			return
-		}
-		text := fmt.Sprintf("%.6g", *v)
-		if !in.Exact {
-			text = exactly + text
-		}
-		rows = append(rows, []any{name, text})
+	optional("algebraic connectivity λ₂", in.Lambda2)
+	largestEigenvalue := "λ_max"
+	if !in.Exact {
+		largestEigenvalue = "λ_max, at most"
 	}
-	optional("log₁₀ κ₂", in.Kappa2Log10, "at least ")
-	optional("effective rank", in.EffectiveRank, "about ")
+	optional(largestEigenvalue, &in.LambdaMax)
+	optional("log₁₀ κ₂", in.Kappa2Log10)
+	optional("effective rank", in.EffectiveRank)
 	if in.Coherence != nil {
 		rows = append(rows, []any{
 			"coherence μ",

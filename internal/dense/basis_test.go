@@ -101,34 +101,3 @@ func normal(rnd *rand.Rand, n int) []float64 {
 	}
 	return x
 }
-
-// The eigenvalues of a path are 2 − 2cos(πk/n), and the squares of the first entries of their vectors
-// are 1/n and 2cos²(πk/2n)/n. An entry many magnitudes above the others leaves them as they are.
-func TestFirstEntries(t *testing.T) {
-	const n = 12
-	for _, last := range []float64{0, 1e18} {
-		d, e, z := make([]float64, n), make([]float64, n), make([]float64, n)
-		for i := range n {
-			d[i], e[i] = 2, -1
-		}
-		d[0], d[n-1] = 1, 1
-		if last > 0 {
-			d, e, z = append(d, last), append(e, 0), append(z, 0)
-			e[n-1] = 1 // moves the others by less than 1/last
-		}
-		if err := dense.FirstEntries(d, e, z); err != nil {
-			t.Fatal(err)
-		}
-		for k := range n {
-			want := 2 - 2*math.Cos(math.Pi*float64(k)/n)
-			weight := 1.0 / n
-			if k > 0 {
-				weight = 2 * math.Pow(math.Cos(math.Pi*float64(k)/2/n), 2) / n
-			}
-			i := slices.IndexFunc(d, func(v float64) bool { return math.Abs(v-want) < 1e-13 })
-			if i < 0 || math.Abs(z[i]*z[i]-weight) > 1e-13 {
-				t.Errorf("last %v: eigenvalue %v with weight %v is missing", last, want, weight)
-			}
-		}
-	}
-}

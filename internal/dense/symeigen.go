@@ -66,19 +66,6 @@ func transposeSquare(n int, a []float64) {
 	}
 }
 
-// FirstEntries replaces the diagonal d of a symmetric tridiagonal matrix by its eigenvalues, in
-// no order, and sets z to the first entries of their eigenvectors: the nodes and the roots of the
-// weights of Gauss quadrature (Golub & Welsch, Math. Comp. 23, 1969). It overwrites e, the entries
-// beside the diagonal and one more, and returns [ErrIteration]. Small eigenvalues of a graded
-// matrix are kept: the last entry of Gauss–Radau may be many magnitudes above the others.
-func FirstEntries(d, e, z []float64) error {
-	clear(z)
-	z[0] = 1
-	return implicitQL(context.Background(), d, e, 0, func(i int, c, s float64) {
-		z[i], z[i+1] = c*z[i]-s*z[i+1], s*z[i]+c*z[i+1]
-	}, nil)
-}
-
 // implicitQL diagonalises the symmetric tridiagonal matrix with diagonal d and
 // off-diagonal e[:n−1] by implicit QL steps with Wilkinson's shift (Bowdler,
 // Martin, Reinsch & Wilkinson, Numer. Math. 11, 1968, 293–306), and hands each

@@ -18,17 +18,10 @@ import (
 // fromEigenpairs fills in what follows from all eigenpairs.
 func (in *Inspection) fromEigenpairs(m sensitivity.Model, s *expm.Spectrum) {
 	lambda, n := s.Lambda(), m.Graph.Order()
-	beta := s.BackwardError()
-	in.Lambda2 = lambda[1]
-	in.Lambda2Lower, in.Lambda2Upper = pointer(max(0, lambda[1]-beta)), pointer(lambda[1]+beta)
-	if s.Nullity() > 1 {
-		in.Lambda2Lower, in.Lambda2Upper = pointer(0), pointer(0)
+	in.EigenvalueError, in.LambdaMax = s.BackwardError(), lambda[n-1]
+	if in.Lambda2 = &lambda[1]; s.Nullity() > 1 {
+		in.Lambda2 = new(float64)
 	}
-	in.LambdaMax = lambda[n-1]
-	in.LambdaMaxLower, in.LambdaMaxUpper = lambda[n-1]-beta, lambda[n-1]+beta
-	ones := make([]float64, n)
-	floats.AddConst(1, ones)
-	in.Density = histogram(lambda, ones, lambda[n-1])
 	in.leverage(m, s)
 	if !symmetric(m) {
 		in.fromSingularValues(m, s)

@@ -26,7 +26,7 @@ func ExampleInspect() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("λ₂ = %.4f, λ_max = %.4f, effective rank %.2f, Δ₂ = %.4f\n", in.Lambda2, in.LambdaMax, *in.EffectiveRank,
+	fmt.Printf("λ₂ = %.4f, λ_max = %.4f, effective rank %.2f, Δ₂ = %.4f\n", *in.Lambda2, in.LambdaMax, *in.EffectiveRank,
 		in.Sensitivity.Upper)
 	// Output: λ₂ = 1.0000, λ_max = 4.0000, effective rank 3.37, Δ₂ = 0.2187
 }

@@ -36,8 +36,10 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 			return nil, err
 		}
 		in.fromEigenpairs(m, s)
-	} else if err := in.fromLanczos(ctx, m, o); err != nil {
-		return nil, err
+	} else {
+		in.LambdaMax = m.Laplacian.Bound()
+		in.note("beyond %d nodes λ_max is an upper bound, and what takes all eigenpairs is left out: λ₂, κ₂, effective rank, coherence and "+
+			"leverage scores", ExactNodes)
 	}
 	o.Sensitivity.Progress = o.Progress
 	b, err := sensitivity.Bound(ctx, m, nil, o.Sensitivity)
@@ -45,7 +47,6 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		return nil, err
 	}
 	in.Sensitivity = Sensitivity{Lower: b.Lower, Upper: b.Upper, Edge: [2]graph.ID{g.ID(b.Edge[0]), g.ID(b.Edge[1])}}
-	in.Sensitivity.Why = explainEdge(m, s, b.Edge)
 	in.lemmas(m, s)
 	return in, ctx.Err()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,11 +35,17 @@ func TestClosedForms(t *testing.T) {
 				t.Errorf("%s: %s is %v, want %v", f.Name, what, got, want)
 			}
 		}
-		near("λ₂", in.Lambda2, f.Eigenvalues[1])
+		near("λ₂", *in.Lambda2, f.Eigenvalues[1])
 		near("λ_max", in.LambdaMax, f.Eigenvalues[n-1])
-		if *in.Lambda2Lower > f.Eigenvalues[1] || *in.Lambda2Upper < f.Eigenvalues[1] || in.LambdaMaxLower > f.Eigenvalues[n-1] ||
-			in.LambdaMaxUpper < f.Eigenvalues[n-1] {
-			t.Errorf("%s: eigenvalues are not within their bounds", f.Name)
+		if e := in.EigenvalueError; math.Abs(*in.Lambda2-f.Eigenvalues[1]) > e || math.Abs(in.LambdaMax-f.Eigenvalues[n-1]) > e {
+			t.Errorf("%s: eigenvalues are off by more than %v", f.Name, e)
+		}
+		rough, err := Inspect(t.Context(), model(f.Graph, tau), Options{exactNodes: 1})
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+		if rough.Exact || rough.Lambda2 != nil || len(rough.Notes) == 0 || rough.LambdaMax < f.Eigenvalues[n-1]*(1-1e-12) {
+			t.Errorf("%s: without all eigenpairs %+v", f.Name, rough)
 		}
 		near("log₁₀ κ₂", *in.Kappa2Log10, tau*f.Eigenvalues[n-1]/math.Ln10)
 		decay := make([]float64, n)
@@ -52,8 +57,8 @@ func TestClosedForms(t *testing.T) {
 			in.Sensitivity.Upper*in.Sensitivity.Upper < want*(1-1e-9) {
 			t.Errorf("%s: Δ₂² = %v is outside [%v, %v]²", f.Name, want, in.Sensitivity.Lower, in.Sensitivity.Upper)
 		}
-		if *in.MassError > 1e-12 || len(in.Bounds) != 5 || len(in.Sensitivity.Why) != 3 {
-			t.Errorf("%s: mass is off by %v, bounds %v, why %q", f.Name, *in.MassError, in.Bounds, in.Sensitivity.Why)
+		if *in.MassError > 1e-12 || len(in.Bounds) != 5 {
+			t.Errorf("%s: mass is off by %v, bounds %v", f.Name, *in.MassError, in.Bounds)
 		}
 		for _, b := range in.Bounds {
 			if !b.Holds {
@@ -63,11 +68,6 @@ func TestClosedForms(t *testing.T) {
 		if n <= leadingVectors {
 			near("leverage of all vectors", in.Leverage.Top[0].Score, 1)
 		}
-		share := 0.0
-		for _, b := range in.Density {
-			share += b.Share
-		}
-		near("density", share, 1)
 	}
 }
 
@@ -139,74 +139,6 @@ func exponential(m sensitivity.Model) *mat.Dense {
 	return a
 }
 
-// Without all eigenpairs bounds enclose, and estimates are near, what they give.
-func TestRough(t *testing.T) {
-	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized} {
-		for _, generate := range []func() (*graph.Graph, error){
-			func() (*graph.Graph, error) { g, _, err := graph.RoadLike(400, 1); return g, err },
-			func() (*graph.Graph, error) { return graph.BarabasiAlbert(400, 2, 1) },
-			func() (*graph.Graph, error) { g, _, err := graph.SBM(400, 2, .01, .001, 1); return g, err }, // with isolated nodes
-		} {
-			g, err := generate()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 1}
-			exact, err := Inspect(t.Context(), m, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rough, err := Inspect(t.Context(), m, Options{exactNodes: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if rough.Exact || rough.Coherence != nil || len(rough.Notes) == 0 {
-				t.Errorf("rough: %+v", rough)
-			}
-			if rough.Lambda2 < exact.Lambda2*(1-1e-9) || rough.LambdaMaxUpper < exact.LambdaMax ||
-				rough.LambdaMaxLower > exact.LambdaMax*(1+1e-9) {
-				t.Errorf("λ₂ %v, λ_max in [%v, %v]; exactly %v and %v", rough.Lambda2, rough.LambdaMaxLower, rough.LambdaMaxUpper,
-					exact.Lambda2, exact.LambdaMax)
-			}
-			if rough.LambdaMaxLower < .99*exact.LambdaMax {
-				t.Errorf("largest Ritz value %v of %v", rough.LambdaMaxLower, exact.LambdaMax)
-			}
-			if *rough.Kappa2Log10 > *exact.Kappa2Log10*(1+1e-9) {
-				t.Errorf("κ₂ 10^%v is no lower bound of 10^%v", *rough.Kappa2Log10, *exact.Kappa2Log10)
-			}
-			// Eight random signs at n = 400: relative errors of a trace are some 2 %.
-			if r := *rough.EffectiveRank / *exact.EffectiveRank; r < .9 || r > 1.1 {
-				t.Errorf("effective rank %v, exactly %v", *rough.EffectiveRank, *exact.EffectiveRank)
-			}
-		}
-	}
-}
-
-// For small τ the worst relationship is where heat leaves slowest, for large τ where
-// the slowest mode changes most.
-func TestWhy(t *testing.T) {
-	g, err := graph.Path(9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		tau  float64
-		line int
-		want string
-	}{
-		{.01, 0, "none of the 8 relationships let heat leave more slowly"},
-		{50, 2, "changes more along none of the relationships"},
-	} {
-		in, err := Inspect(t.Context(), model(g, c.tau), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := in.Sensitivity.Why[c.line]; !strings.Contains(got, c.want) {
-			t.Errorf("τ = %v: %q, want %q", c.tau, got, c.want)
-		}
-	}
-}
-
 func TestRefused(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b"} {
@@ -230,33 +162,5 @@ func TestRefused(t *testing.T) {
 		if _, err := Inspect(ctx, model(g, 1), Options{exactNodes: exact}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
-	}
-}
-
-// The first line is about the operator that is used: for small τ no relationship lets
-// heat leave more slowly than the worst, or none has more ends with sensors.
-func TestWhyOfEveryKind(t *testing.T) {
-	g, err := graph.BarabasiAlbert(30, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
-		in, err := Inspect(t.Context(), sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 1e-4}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := in.Sensitivity.Why[0]; !strings.Contains(got, ": none of the") {
-			t.Errorf("%v: %q", kind, got)
-		}
-	}
-	m := model(g, 1e-4)
-	e := g.Neighbors(0)[0]
-	m.Sensors = []int{0, int(e)}
-	in, err := Inspect(t.Context(), m, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := in.Sensitivity.Why; len(got) != 1 || !strings.HasPrefix(got[0], "2 of its ends carry a sensor: none of the") {
-		t.Errorf("two sensors: %q", got)
 	}
 }

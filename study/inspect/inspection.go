@@ -9,8 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -32,7 +30,7 @@ type Options struct {
 }
 
 // Inspection is the result of [Inspect]. Pointers are nil for quantities that were not
-// computed; Notes says why, and which values are estimates.
+// computed; Notes says why.
 type Inspection struct {
 	NodeCount         int         `json:"nodeCount"`
 	RelationshipCount int         `json:"relationshipCount"`
@@ -41,19 +39,13 @@ type Inspection struct {
 	Tau               float64     `json:"tau"`
 	Laplacian         string      `json:"laplacian"`
 	Alpha             float64     `json:"alpha"`
-	Exact             bool        `json:"exact"` // from all eigenpairs
+	Exact             bool        `json:"exact"` // from all eigenpairs: else what they give is left out
 
-	// Lambda2 is the algebraic connectivity, 0 for a graph of several components;
-	// beyond ExactNodes its upper bound.
-	Lambda2      float64  `json:"lambda2"`
-	Lambda2Lower *float64 `json:"lambda2Lower,omitempty"`
-	Lambda2Upper *float64 `json:"lambda2Upper,omitempty"`
-	// LambdaMax is the largest eigenvalue; beyond ExactNodes its certified upper bound.
-	LambdaMax      float64 `json:"lambdaMax"`
-	LambdaMaxLower float64 `json:"lambdaMaxLower"`
-	LambdaMaxUpper float64 `json:"lambdaMaxUpper"`
-	// Density has the share of the eigenvalues of L in each part of [0, LambdaMax].
-	Density []Bin `json:"density"`
+	// Lambda2 is the algebraic connectivity, 0 for a graph of several components, to EigenvalueError.
+	Lambda2 *float64 `json:"lambda2,omitempty"`
+	// LambdaMax is the largest eigenvalue, to EigenvalueError; beyond ExactNodes a certified upper bound.
+	LambdaMax       float64 `json:"lambdaMax"`
+	EigenvalueError float64 `json:"eigenvalueError"`
 
 	// Kappa2Log10 is log₁₀ of κ₂(M), the ratio of the singular values of M.
 	Kappa2Log10 *float64 `json:"kappa2Log10,omitempty"`
@@ -73,13 +65,6 @@ type Inspection struct {
 // Component is a connected part.
 type Component struct {
 	Size int `json:"size"`
-}
-
-// Bin is a part of the spectrum.
-type Bin struct {
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-	Share float64 `json:"share"`
 }
 
 // Coherence is μ = max over i ≠ j of ⟨M_i, M_j⟩/(‖M_i‖‖M_j‖). The paper's formula
@@ -107,7 +92,6 @@ type Sensitivity struct {
 	Lower float64     `json:"lower"`
 	Upper float64     `json:"upper"`
 	Edge  [2]graph.ID `json:"edge"`
-	Why   []string    `json:"why"`
 }
 
 // Bound is an inequality for Δ₂, evaluated.
@@ -132,23 +116,6 @@ func (in *Inspection) components(g *graph.Graph) {
 	if len(sizes) > 1 {
 		in.note("%d components: λ₂ = 0, and which of them holds a source is public", len(sizes))
 	}
-}
-
-// bins is the number of parts of the density.
-const bins = 20
-
-// histogram shares out weighted eigenvalues over [0, top].
-func histogram(values, weights []float64, top float64) []Bin {
-	out := make([]Bin, bins)
-	for k := range out {
-		out[k].From, out[k].To = top*float64(k)/bins, top*float64(k+1)/bins
-	}
-	total := floats.Sum(weights)
-	for i, v := range values {
-		k := min(bins-1, max(0, int(v/top*bins)))
-		out[k].Share += weights[i] / total
-	}
-	return out
 }
 
 // symmetric reports whether M is, with a row for every node: its singular values are
