@@ -32,12 +32,6 @@ type Accuracy struct {
 	Communities []CommunityAccuracy `json:"communities,omitempty"`
 }
 
-// CurvePoint is the simulated accuracy of a release at ε.
-type CurvePoint struct {
-	Epsilon  float64  `json:"epsilon"`
-	Accuracy Accuracy `json:"accuracy"`
-}
-
 // LeastTrials is the least number of trials from which anything is concluded.
 const LeastTrials = 20
 

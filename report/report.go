@@ -30,8 +30,6 @@ type Report struct {
 	NotProtected []string         `json:"notProtected"` // what is public all the same
 	Notes        []string         `json:"notes,omitempty"`
 
-	Curve []CurvePoint `json:"curve,omitempty"` // accuracy over ε, ascending, where it was simulated
-
 	Communities []Community `json:"communities"`             // likeliest first
 	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`

@@ -39,10 +39,8 @@ type app struct {
 	command  string                                     // as it is called, without the program
 	captions []string                                   // of the nodes; nil: none are wanted
 	page     func(*report.Report) (term.Section, error) // writes that of the run; nil: none is wanted
-	// simulate makes the curve of a report, or says why there is none; nil: no plan is known
-	simulate func(context.Context, *report.Report) (string, error)
-	rendered bool // a result went to standard output
-	secret   bool // the result is for its owner alone
+	rendered bool                                       // a result went to standard output
+	secret   bool                                       // the result is for its owner alone
 	// chosenByFile says that a plan, a release or a kept run settles what is read of the graph.
 	chosenByFile atomic.Bool
 

@@ -151,7 +151,6 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 	if dir != demoDir {
 		view.Command = " --dir=" + quoteShell(dir)
 	}
-	a.simulate = a.curveOf(m, p.Plan, job.Recover)
 	a.page = func(rep *report.Report) (term.Section, error) {
 		view.Truth = compareWithTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)

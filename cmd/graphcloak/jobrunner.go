@@ -203,14 +203,12 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 	}
 	job.Keep = keepIn(ctx, w)
 	job.Planned = func(p *graphcloak.Plan) error {
-		a.simulate = a.curveOf(m, p.Plan, job.Recover)
 		return a.adviseTick(ctx, m, p, job, w.Tick)
 	}
 	rep, err := m.Run(ctx, job)
 	if err != nil {
 		return nil, explain(job, err)
 	}
-	a.keepCurve(ctx, rep)
 	return rep, nil
 }
 
@@ -260,10 +258,6 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	}
 	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Resume(ctx, kept, job)
-	if err == nil {
-		a.simulate = a.curveOf(m, kept.Plan(), job.Recover)
-		a.keepCurve(ctx, rep)
-	}
 	return rep, c.Mode, err
 }
 

@@ -90,12 +90,6 @@ func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.V
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return term.Section{}, err
 	}
-	v.NoCurve = "Private values alone do not hold the plan of their release, from which it is simulated."
-	if a.simulate != nil {
-		if v.NoCurve, err = a.simulate(ctx, rep); err != nil {
-			return term.Section{}, err
-		}
-	}
 	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
 	return term.Section{Text: fmt.Sprintf("The report with its map is %s.", path)}, err
 }
@@ -183,7 +177,3 @@ func memberQueries(rep *report.Report, prefix string) []page.Query {
 		Text: neo4j.Members(cmp.Or(prefix, report.DefaultPrefix), rep.RunID, rep.Communities[0].CommunityID),
 	}}
 }
-
-// noCurveKept is why the page of an earlier run may have no curve.
-const noCurveKept = "What was kept of the run has no curve; graphcloak plan --curve FILE draws one for the same settings, and " +
-	"costs nothing."

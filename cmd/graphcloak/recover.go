@@ -115,7 +115,6 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
 		return err
 	}
-	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, &r, job)
 	if err == nil {

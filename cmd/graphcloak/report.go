@@ -188,7 +188,7 @@ func (a *app) leaveView(v page.View, prefix string) error {
 	if err := a.checkFile(path); err != nil {
 		return err
 	}
-	v.Queries, v.NoCurve, v.Command = memberQueries(rep, prefix), noCurveKept, a.repeatedRun(rep)
+	v.Queries, v.Command = memberQueries(rep, prefix), a.repeatedRun(rep)
 	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
 		return err
 	}

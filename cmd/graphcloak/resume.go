@@ -120,12 +120,10 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
-	a.simulate = a.curveOf(m, r.Plan(), job.Recover)
 	start := time.Now()
 	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, r, job)
 	took := time.Since(start)
-	a.keepShownCurve(ctx, rep)
 	err = a.chronicle(ctx, s, job, cmp.Or(c.Mode, "write"), took, rep, a.outdated(err, runID))
 	return a.conclude(ctx, s, job, rep, err)
 }

@@ -137,7 +137,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	var plan *graphcloak.Plan
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
-		a.simulate = a.curveOf(m, p.Plan, job.Recover)
 		a.noteTau(p)
 		return a.adviseBeforeSpending(ctx, m, p, job.Recover)
 	}
@@ -155,7 +154,6 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 		return why
 	}
 	if err != nil || !job.DryRun {
-		a.keepShownCurve(ctx, rep)
 		err = a.chronicle(ctx, s, job, a.config.Write.Mode, took, rep, explain(job, err))
 		return a.conclude(ctx, s, job, rep, a.unspent(job.RunID, err))
 	}

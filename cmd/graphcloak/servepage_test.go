@@ -13,7 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// TestServedPages: the server's page of a run has the curve with the run on it, and the command that draws its map.
+// TestServedPages: the server's page of a run has the command that draws its map.
 func TestServedPages(t *testing.T) {
 	graph, settings := hall(t, `
 from: folder:HALL
@@ -62,7 +62,6 @@ jobs:
 		want := []string{
 			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left",
 			"graphcloak report RUNID", "What a neighbour would have given",
-			"The dot is this run: ε = 0.4",
 		}
 		for _, text := range want {
 			if !strings.Contains(b.String(), text) {
@@ -128,52 +127,5 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,4\n")
 	if code, said := obey(t, "report", id, "--from", "folder:hall", "--report", "other.html"); code != exitConflict {
 		t.Errorf("a map on another graph: exit %d: %s", code, said)
-	}
-}
-
-// TestCurveOfARun: the curve of a run with --report is kept, for the page that `report RUNID`
-// makes of it later and for the server's.
-func TestCurveOfARun(t *testing.T) {
-	graph, _ := hall(t, "")
-	const curve = "The dot is this run: ε = 0.4"
-	for _, mode := range []string{"write", "stats"} {
-		dir := t.TempDir()
-		code, said := obey(t, "run", "--from", "folder:"+graph, "--source-property", "source", "--epsilon", "0.4", "--delta", "1e-6",
-			"--tau", "1", "--spend-at-chance",
-			"--allocation", "uniform", "--mode", mode, "--report", filepath.Join(dir, "first.html"), "--format", "json")
-		if code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
-		a, _, _ := kit(t, "--from", "folder:"+graph)
-		s, engine, err := a.openJobs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs, err := engine.Store.ListRuns(t.Context(), jobs.RunQuery{})
-		if err != nil || len(runs) == 0 {
-			t.Fatalf("%d runs: %v", len(runs), err)
-		}
-		own, err := engine.Store.GetRun(t.Context(), runs[0].RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var served bytes.Buffer
-		if err := a.reportPage(s)(t.Context(), &served, own.Report); err != nil || own.Mode != mode {
-			t.Fatalf("mode %s: %v", own.Mode, err)
-		}
-		s.Close(t.Context())
-		later := filepath.Join(dir, "later.html")
-		if code, said := obey(t, "report", own.RunID, "--from", "folder:"+graph, "--report", later); code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
-		made, err := os.ReadFile(later)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, page := range map[string]string{"served": served.String(), "made later": string(made)} {
-			if !strings.Contains(page, curve) {
-				t.Errorf("mode %s: the page that is %s has no curve", mode, name)
-			}
-		}
 	}
 }

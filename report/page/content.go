@@ -24,7 +24,6 @@ type View struct {
 	Command    string  // that repeats the run
 	Queries    []Query // that show the members in the store
 	NoMap      string  // why there is no map; "" says nothing
-	NoCurve    string  // why the report has no curve; "" says nothing
 }
 
 // Budget is what the scope of a run has spent in all, and its limit.
@@ -66,7 +65,6 @@ type content struct {
 	More       int // communities beyond the rows
 	Likeliest  []node
 	Neighbours []neighbour
-	Chart      *chart
 
 	graph       *graph.Graph
 	nodes       report.Nodes

@@ -59,7 +59,6 @@ func Write(w io.Writer, v View) error {
 func newContent(v View) (*content, error) {
 	c := &content{View: v, nodes: v.Report.Nodes()}
 	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
-	c.Chart = newChart(v.Report)
 	if c.graph != nil && c.Tells() {
 		c.gather()
 		if err := c.draw(); err != nil {

@@ -74,12 +74,6 @@ func html(t *testing.T, n int, places bool) string {
 	if places {
 		v.Places = at
 	}
-	for _, eps := range []float64{1, 4, 10} {
-		r.Curve = append(r.Curve, report.CurvePoint{
-			Epsilon:  eps,
-			Accuracy: report.Accuracy{Probability: .9, Lower: .8, Upper: .95, Chance: .2, Trials: 100},
-		})
-	}
 	var b bytes.Buffer
 	if err := pages.Write(&b, v); err != nil {
 		t.Fatal(err)
@@ -90,10 +84,9 @@ func html(t *testing.T, n int, places bool) string {
 //go:embed contrast.js
 var contrast string
 
-// hidden names what a reader has to scroll for or cannot see: tables and pictures wider than the window, texts of a chart beyond it.
+// hidden names what a reader has to scroll for or cannot see: tables and pictures wider than the window.
 const hidden = `[
 	...[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label")),
-	...[...document.querySelectorAll(".chart text")].filter(e => e.getBoundingClientRect().left < e.closest("svg").getBoundingClientRect().left).map(e => e.textContent),
 ]`
 
 // TestPage opens pages in narrow and wide windows, light and dark: nothing is asked for,
