@@ -80,7 +80,6 @@ type Privacy struct {
 	Guarantee     string
 	SpendAtChance bool   // spend where nothing will be told
 	Clip          Clip   // of a reading; zero: the range that the diffusion can reach
-	WeightError   string // a share, or with % in hundredths; "": none
 	Scenario      string // file of alternative graphs; "": none
 }
 

@@ -114,8 +114,6 @@ func sections() []section {
 				"sensors whose readings are never seen together", Setting{Default: "joint", Values: []string{"joint", "perSensor"}}),
 			row("clip", "LOW..HIGH", "public range of a reading, such as 0..1; what the diffusion can reach unless given",
 				"sensors with a scale"),
-			row("weightError", "SHARE", "sensors measure, and each weight may be off by this much, such as 20%: the guarantee holds "+
-				"for all", "weights that are estimates"),
 		}},
 		{GroupScenario, []Setting{
 			row("scenario", "FILE", "sensors measure, and the process may have run on each of the graphs in this CSV file "+

@@ -100,14 +100,12 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// The list counts beside every other error that is declared.
-func TestListBesideOtherErrors(t *testing.T) {
+// The list counts beside a range of τ.
+func TestListBesideARangeOfTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for _, u := range []privacy.Uncertainty{
 		{},
 		{TauFrom: 1.8, TauTo: 2.2},
-		{WeightError: .05},
-		{TauFrom: 1.8, TauTo: 2.2, WeightError: .05},
 	} {
 		job := testkit.MeasuredJob(u)
 		job.Plan.Allocation.Uniform = true
@@ -119,8 +117,7 @@ func TestListBesideOtherErrors(t *testing.T) {
 		if u.TauFrom > 0 {
 			tau = u.TauFrom
 		}
-		less := must.Get(leaf.Reweigh(func(e graph.Edge) float64 { return (1 - u.WeightError) * e.Weight }))(t)
-		l := laplacian.New(less, laplacian.Combinatorial)
+		l := laplacian.New(leaf, laplacian.Combinatorial)
 		if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu || mostMu(t, m.Model, plain, l, tau) <= plain.Mu {
 			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", u, mu, p.Mu, mostMu(t, m.Model, plain, l, tau))
 		}

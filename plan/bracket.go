@@ -147,7 +147,7 @@ func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncerta
 
 // uncertain lists the operators that are declared possible.
 func (m *Model) uncertain(un privacy.Uncertainty) sensitivity.Uncertainty {
-	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo, WeightError: un.WeightError}
+	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo}
 	if un.Alternatives > 0 {
 		for _, g := range m.listed.graphs {
 			set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))

@@ -22,7 +22,7 @@ type Options struct {
 	// computed e^{-τL}f is charged.
 	Measured bool
 	// Uncertainty is how far the process that sensors measure may be from the model: the
-	// guarantee is certified for all of it; that of weights and relationships for at most
+	// guarantee is certified for all of it; listed graphs for at most
 	// [sensitivity.MaxUncertain] nodes and where the guarantee is joint. Its
 	// alternative graphs are those of [Settings].
 	Uncertainty privacy.Uncertainty
@@ -55,15 +55,14 @@ func (a Allocation) IsUniform(n int) bool {
 
 // Allocates reports whether noise is allocated over the sensors of a graph of n nodes. An
 // allocation saves noise where the model says that nothing can be told. Where sensors
-// measure it is made only for who asks, unless it is declared how far the model may be
-// off, weights aside: their error counts by the sensor that is weighted most.
+// measure it is made only where that is asked for, or it is declared how far the model may be off.
 func (o Options) Allocates(n int) bool {
 	a := o.Allocation
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
 	asked := a.Optimal || a.MaxSensors > 0
-	return !o.Measured || o.Uncertainty.Any() && o.Uncertainty.WeightError == 0 || asked
+	return !o.Measured || o.Uncertainty.Any() || asked
 }
 
 // equalReason says why noise that is not allocated on a graph of n nodes is uniform, "" where
@@ -80,9 +79,6 @@ func (o Options) equalReason(n int) string {
 	case a.IsUniform(n):
 		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same",
 			autoLimit, n)
-	case o.Uncertainty.WeightError > 0:
-		return "the weight error that is declared counts by the sensor that is weighted most, which an allocation makes worse; " +
-			"--allocation optimal has it allocated all the same, with the same guarantee"
 	}
 	return "sensors measure, and nothing is declared of how far their process may be from the model, which an allocation forgives less; " +
 		"--tau FROM..TO or --scenario FILE declares it, and noise is allocated for all of that; --allocation optimal has it " +

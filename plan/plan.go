@@ -34,8 +34,8 @@ func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
 	if err := checkComputed(opts); err != nil {
 		return nil, err
 	}
-	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && (u.WeightError != 0 || u.Alternatives != 0) {
-		return nil, fmt.Errorf("%w, not for other weights or graphs", ErrEachSensor)
+	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && u.Alternatives != 0 {
+		return nil, fmt.Errorf("%w, not for other graphs", ErrEachSensor)
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)

@@ -125,21 +125,15 @@ func (p *Plan) condition() string {
 		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,",
 			u.Alternatives), "is another"
 	}
-	return "On which condition: it is certified for heat that flows along " + along + " with " +
-		strings.Join(p.allowed("any"), ", and with ") + "; where the process " + further + ", ε can be larger. "
+	return "On which condition: it is certified for heat that flows along " + along + " with " + p.taus("any") + "; where the process " + further + ", ε can be larger. "
 }
 
-// allowed says which τ and weights the guarantee holds for; each is the word before a range of τ.
-func (p *Plan) allowed(each string) []string {
-	u, parts := p.Uncertainty, []string{"τ = " + short(p.Tau)}
-	if u.TauFrom > 0 {
-		parts[0] = fmt.Sprintf("%s τ from %s to %s", each, short(u.TauFrom), short(u.TauTo))
+// taus says for which τ the guarantee holds; each is the word before a range.
+func (p *Plan) taus(each string) string {
+	if u := p.Uncertainty; u.TauFrom > 0 {
+		return fmt.Sprintf("%s τ from %s to %s", each, short(u.TauFrom), short(u.TauTo))
 	}
-	if u.WeightError > 0 {
-		parts = append(parts, fmt.Sprintf("every weight, each by itself, up to %s %% below or above what is stated",
-			short(math.Round(u.WeightError*1e8)/1e6)))
-	}
-	return parts
+	return "τ = " + short(p.Tau)
 }
 
 // Promise is what ε and δ of a plan are of, for anyone who states them without
@@ -198,12 +192,12 @@ func (p *Plan) shortCondition() string {
 	if !u.Any() {
 		return fmt.Sprintf("as far as the process is the model, with τ = %s and the stated weights", short(p.Tau))
 	}
-	parts := p.allowed("every")
+	graphs := ""
 	switch {
 	case u.Alternatives == 1:
-		parts = append(parts, "the graph or the one listed beside it")
+		graphs = ", and for the graph or the one listed beside it"
 	case u.Alternatives > 1:
-		parts = append(parts, fmt.Sprintf("the graph or one of the %d listed beside it", u.Alternatives))
+		graphs = fmt.Sprintf(", and for the graph or one of the %d listed beside it", u.Alternatives)
 	}
-	return "for " + strings.Join(parts, ", and for ") + ", as far as the process is the model beside that"
+	return "for " + p.taus("every") + graphs + ", as far as the process is the model beside that"
 }

@@ -129,10 +129,9 @@ type Spec struct {
 // Uncertainty is how far the process behind measured readings may be from the public
 // model, with the guarantee still holding. The zero value allows nothing.
 type Uncertainty struct {
-	TauFrom     float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
-	TauTo       float64 `json:"tauTo,omitzero"`
-	WeightError float64 `json:"weightError,omitzero"` // each weight may be off by this share
-	// so many listed graphs may be the true one; each has the errors of τ and weights too
+	TauFrom float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
+	TauTo   float64 `json:"tauTo,omitzero"`
+	// so many listed graphs may be the true one; each over the same τ
 	Alternatives int `json:"alternatives,omitzero"`
 	// AlternativesDigest is that of those graphs.
 	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`

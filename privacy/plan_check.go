@@ -158,12 +158,9 @@ func (p *Plan) validateUncertainty() error {
 		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that " +
 			"sensors measure")
 	case p.Guarantee != Joint && u != Uncertainty{TauFrom: u.TauFrom, TauTo: u.TauTo}:
-		return fmt.Errorf("privacy: an uncertainty of weights or of listed graphs is certified for the joint guarantee, not for %v; a "+
-			"range of tau is for both", p.Guarantee)
+		return fmt.Errorf("privacy: listed graphs are certified for the joint guarantee, not for %v; a range of tau is for both", p.Guarantee)
 	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
 		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
-	case !(u.WeightError >= 0 && u.WeightError < 1):
-		return fmt.Errorf("privacy: the weight error is %v, want a number from 0 to below 1", u.WeightError)
 	case u.Alternatives < 0 || (u.Alternatives == 0) != (u.AlternativesDigest == Digest{}):
 		return fmt.Errorf("privacy: %d alternative graphs do not go with the digest of them", u.Alternatives)
 	}

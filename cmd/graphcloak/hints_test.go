@@ -33,7 +33,7 @@ func TestHints(t *testing.T) {
 		{"plan --from folder:path --measurement-property soon --tau 1", exitOK, `there is no property "soon", so far`, none},
 		{"plan --from folder:alone", exitValidation, "the graph has no relationship", "check labels"},
 		{
-			"plan --from folder:path --weight-error 10%", exitValidation, "GraphCloak computes is certain",
+			"plan --from folder:path --tau 1..2", exitValidation, "GraphCloak computes is certain",
 			"name the readings by --measurement-property, or leave",
 		},
 		{

@@ -4,8 +4,6 @@ package main
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -111,8 +109,8 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		},
 		Measured: c.Signal.MeasurementProperty != "",
 	}
-	if options.Uncertainty, err = uncertainty(c); err != nil {
-		return options, err
+	if tau := c.Diffusion.Tau; tau.IsRange() {
+		options.Uncertainty.TauFrom, options.Uncertainty.TauTo = tau.From, tau.To
 	}
 	if c.Escrow.Deployment.Name != "" {
 		options.Randomness = privacy.EscrowRandomness
@@ -121,25 +119,6 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 		options.Clip = &privacy.Interval{Lo: p.Clip.Low, Hi: p.Clip.High}
 	}
 	return options, nil
-}
-
-// uncertainty reads how far the process may be from the model.
-func uncertainty(c *config.Config) (u privacy.Uncertainty, err error) {
-	p := c.Privacy
-	if tau := c.Diffusion.Tau; tau.IsRange() {
-		u.TauFrom, u.TauTo = tau.From, tau.To
-	}
-	if p.WeightError != "" {
-		share, percent := strings.CutSuffix(p.WeightError, "%")
-		u.WeightError, err = strconv.ParseFloat(share, 64)
-		if percent {
-			u.WeightError /= 100
-		}
-		if err != nil || !(u.WeightError >= 0 && u.WeightError < 1) {
-			return u, fail(exitUsage, "--weight-error is %q, want a share from 0 to below 1, such as 0.2 or 20%%", p.WeightError)
-		}
-	}
-	return u, nil
 }
 
 func signalOf(c *config.Config) graphcloak.Signal {

@@ -66,9 +66,9 @@ func sentinels() []sentinel {
 		{privacy.ErrChain, exitConflict, "the record of what was spent was changed by hand: restore it from a backup"},
 		{privacy.ErrReveal, exitAuth, "give the key that the release was made with"},
 		{privacy.ErrNotPrivate, exitValidation, "use a smaller --epsilon"},
-		{plan.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario, --weight-error and " +
-			"a range of --tau out"},
-		{plan.ErrEachSensor, exitValidation, "leave --scenario and --weight-error out, or take --guarantee joint"},
+		{plan.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario and a range " +
+			"of --tau out"},
+		{plan.ErrEachSensor, exitValidation, "leave --scenario out, or take --guarantee joint"},
 		{plan.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
 		{plan.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},

@@ -81,7 +81,7 @@ func screenCommands(release string) []screenCommand {
 		{80, "graph list", exitOK},
 		{80, "plan --from example:karate -v --trials 20" + noise, exitOK},
 		{80, "plan --from example:karate --trials 20 --epsilon 0.5 --allocation uniform", exitOK},
-		{80, "plan --from example:karate --weight-error 5%", exitValidation},
+		{80, "plan --from example:karate --tau 1..2", exitValidation},
 		{80, "plan --from example:karate --tau 1e9", exitValidation},
 		{80, "evaluate --from example:karate --trials 20" + noise, exitOK},
 		{80, "evaluate --from example:karate --trials 20 --scenario all" + noise, exitOK},

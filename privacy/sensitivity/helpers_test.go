@@ -261,7 +261,7 @@ func tauByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, o
 	return byProducts(ctx, p, m, u, set, opts)
 }
 
-// newFamily is what the certificate of the model's graph with weight errors rests on.
+// newFamily is what the certificate of the model's graph rests on.
 func newFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (*operatorFamily, error) {
 	m.Tau = set.TauFrom
 	p, err := newProblem(m, u, &Options{})

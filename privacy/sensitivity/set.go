@@ -16,18 +16,15 @@ import (
 type Uncertainty struct {
 	// TauFrom and TauTo bound t; both 0: Model.Tau alone.
 	TauFrom, TauTo float64
-	// WeightError x < 1: each weight may, independently, be from 1 − x to 1 + x times its
-	// value in the Laplacian. Only for the combinatorial one.
-	WeightError float64
 	// Alternatives are the Laplacians of other graphs with the same nodes in the same
-	// order, each with the same errors of t and of weights as Model.Laplacian. The result
+	// order, each with the same range of t as Model.Laplacian. The result
 	// says nothing of graphs that are not listed.
 	Alternatives []*laplacian.Laplacian
 }
 
 // Any reports whether anything is uncertain.
 func (u Uncertainty) Any() bool {
-	return u.TauFrom < u.TauTo || u.WeightError > 0 || len(u.Alternatives) > 0
+	return u.TauFrom < u.TauTo || len(u.Alternatives) > 0
 }
 
 // Envelope is a bracket of the largest Δ₂ in a set of operators.
@@ -41,8 +38,8 @@ type Envelope struct {
 // certified for it.
 var ErrUncertainty = errors.New("sensitivity: uncertainty")
 
-// MaxUncertain is the largest graph for which an uncertainty of weights or of listed graphs is
-// certified: it takes all eigenpairs. Beyond it an interval of τ is certified by products with M.
+// MaxUncertain is the largest graph for which listed graphs are
+// certified: that takes all eigenpairs. Beyond it an interval of τ is certified by products with M.
 const MaxUncertain = 5000
 
 // MaxAlternatives is the most graphs that may be listed.
@@ -54,19 +51,13 @@ func (u Uncertainty) check(m Model) error {
 	}
 	n := m.Graph.Order()
 	switch {
-	case n > MaxUncertain && (u.WeightError > 0 || len(u.Alternatives) > 0):
-		return fmt.Errorf("%w: %d nodes, and other weights or graphs are certified for at most %d; a range of tau is certified for more",
+	case n > MaxUncertain && len(u.Alternatives) > 0:
+		return fmt.Errorf("%w: %d nodes, and other graphs are certified for at most %d; a range of tau is certified for more",
 			ErrUncertainty, n, MaxUncertain)
 	case u.TauFrom != 0 || u.TauTo != 0:
 		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
 			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)
 		}
-	}
-	if !(u.WeightError >= 0 && u.WeightError < 1) {
-		return fmt.Errorf("%w: weight error %v, want a number from 0 to below 1", ErrUncertainty, u.WeightError)
-	}
-	if u.WeightError > 0 && m.Laplacian.Kind() != laplacian.Combinatorial {
-		return fmt.Errorf("%w: weight errors are certified for the combinatorial Laplacian, this is %v", ErrUncertainty, m.Laplacian.Kind())
 	}
 	for i, l := range u.Alternatives {
 		if l.Order() != n || l.Kind() != m.Laplacian.Kind() {

@@ -122,7 +122,7 @@ func PerSensorWorst(ctx context.Context, m Model, set Uncertainty, opts Options)
 	if err := set.check(m); err != nil {
 		return nil, err
 	}
-	if set.WeightError > 0 || len(set.Alternatives) > 0 {
+	if len(set.Alternatives) > 0 {
 		return nil, fmt.Errorf("%w: of single readings it is certified for tau alone", ErrUncertainty)
 	}
 	if set.TauFrom == set.TauTo {

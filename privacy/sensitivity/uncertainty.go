@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/expm"
@@ -18,8 +17,7 @@ import (
 const maxEvaluations = 256
 
 // WorstCase brackets the largest Δ₂ over a set of operators. Its upper end is valid always;
-// how close it is to the lower one depends on Options.Tolerance for τ, and on WeightError
-// itself. It returns [ErrUncertainty] for a set that is out
+// how close it is to the lower one depends on Options.Tolerance. It returns [ErrUncertainty] for a set that is out
 // of range and, where more than τ is uncertain, for more than [MaxUncertain] nodes, and [expm.ErrAccuracy] where double
 // precision certifies nothing.
 //
@@ -62,19 +60,18 @@ func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts 
 	return worst, nil
 }
 
-// operatorFamily is one listed Laplacian with all its eigenpairs, the range of τ and the
-// weight errors, and the edges and weights of the model.
+// operatorFamily is one listed Laplacian with all its eigenpairs, the range of τ, and the edges and
+// weights of the model.
 type operatorFamily struct {
 	problem
 	spec     *expm.Spectrum
 	from, to float64
-	x        float64 // weight error
 	top      float64 // bounds the eigenvalues of L'
 	square   float64 // largest ‖b‖²
 }
 
 func newOperatorFamily(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, k int) (*operatorFamily, error) {
-	w := &operatorFamily{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo), x: set.WeightError}
+	w := &operatorFamily{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo)}
 	if k >= 0 {
 		w.lap = set.Alternatives[k]
 		w.s = w.lap.Similarity()
@@ -92,7 +89,7 @@ func newOperatorFamily(ctx context.Context, base *problem, m Model, u []float64,
 			return nil, err
 		}
 	}
-	w.top = w.lap.Bound() * (1 + set.WeightError) * (1 + 4*unit)
+	w.top = w.lap.Bound() * (1 + 4*unit)
 	for _, e := range w.edges.all() {
 		_, _, square := w.incidence(e)
 		w.square = max(w.square, square)
@@ -128,9 +125,8 @@ func (p *problem) joinsComponents(l *laplacian.Laplacian) bool {
 }
 
 // evaluation holds the bounds at one τ. For every edge: upper ≥ α‖diag(√ω)e^{-τS'}b‖/ℓ for
-// every S' that weight errors allow, and curvature ≥ α‖diag(√ω)S²e^{-τS}b‖/ℓ where weights
-// are known, else nil. Over all edges and all t ≥ τ: two ≥ α√peak‖S'²e^{-tS'}b‖/ℓ and
-// four ≥ α√peak‖S'⁴e^{-tS'}b‖/ℓ.
+// the S' of the graph, and curvature ≥ α‖diag(√ω)S'²e^{-τS'}b‖/ℓ where τ is a range, else nil.
+// Over all edges and all t ≥ τ: two ≥ α√peak‖S'²e^{-tS'}b‖/ℓ and four ≥ α√peak‖S'⁴e^{-tS'}b‖/ℓ.
 type evaluation struct {
 	tau              float64
 	upper, curvature []float64
@@ -143,10 +139,9 @@ func (w *operatorFamily) evaluateAt(tau float64) *evaluation {
 	p := w.problem
 	p.tau = tau
 	d := newSpectral(&p, w.spec)
-	drift := w.perturbation(tau)
 	decay := 1.0 // of the part of b that decays, at least
 	if !w.crossesComponents && w.lap.Kind() == laplacian.Combinatorial {
-		decay = math.Exp(-tau*w.gap()) * (1 + 64*unit)
+		decay = math.Exp(-tau*w.spec.Gap()) * (1 + 64*unit)
 	}
 	l := &evaluation{tau: tau, upper: make([]float64, w.edges.len()), edge: [2]int{-1, -1}}
 	scale := 0.0
@@ -154,7 +149,7 @@ func (w *operatorFamily) evaluateAt(tau float64) *evaluation {
 		v := d.norm(e)
 		up, down := d.errorBounds(e, v)
 		_, _, square := w.incidence(e)
-		l.upper[i] = min((v+up+drift[i])*(1+4*unit), e.scale*math.Sqrt(w.peak*square)*decay*(1+8*unit))
+		l.upper[i] = min((v+up)*(1+4*unit), e.scale*math.Sqrt(w.peak*square)*decay*(1+8*unit))
 		if v-down > l.lower*(1+tieTolerance) {
 			l.lower, l.edge = v-down, [2]int{int(e.u), int(e.v)}
 		}
@@ -162,14 +157,11 @@ func (w *operatorFamily) evaluateAt(tau float64) *evaluation {
 	}
 	norm := scale * math.Sqrt(w.peak*w.square) * (1 + 8*unit)
 	l.two, l.four = norm*maxPowerDecay(2, tau, w.top), norm*maxPowerDecay(4, tau, w.top)
-	if !w.uniform && w.x == 0 && w.to > w.from {
+	if !w.uniform && w.to > w.from {
 		l.curvature = w.curvatures(tau)
 	}
 	return l
 }
-
-// gap is a lower bound on the non-zero eigenvalues of every L' that weight errors allow.
-func (w *operatorFamily) gap() float64 { return (1 - w.x) * w.spec.Gap() * (1 - 4*unit) }
 
 // curvatures bounds α‖diag(√ω)S²e^{-τS}b‖/ℓ for every edge. With β the backward error and o
 // the loss of orthogonality of the eigenpairs, and ‖S‖ ≤ Λ, the computed value is within
@@ -201,69 +193,7 @@ func (w *operatorFamily) curvatures(tau float64) []float64 {
 	return out
 }
 
-// perturbationSteps is the number of cells of the integral in perturbation.
-const perturbationSteps = 64
-
-// perturbation bounds α‖diag(√ω)(e^{-τL'} − e^{-τL})b‖/ℓ for every edge and every L' whose
-// weights are within 1 ± x of those of L. With E = L' − L = L^{½}KL^{½}, ‖K‖ ≤ x, by
-// Duhamel's formula it is at most
-//
-//	x/√(1−x)·∫₀^τ φ(τ−s)·‖L^{½}e^{-sL}b‖ ds,   φ(t) = max √λ·e^{-tλ} over the non-zero spectrum of L'.
-//
-// φ(τ−s) grows with s, and the other factor is convex and falls: on each cell the
-// integral is at most that of φ times the mean of the factor at both ends (Chebyshev).
-func (w *operatorFamily) perturbation(tau float64) []float64 {
-	out := make([]float64, w.edges.len())
-	if w.x == 0 {
-		return out
-	}
-	lambda := w.spec.Lambda()
-	n := len(lambda)
-	times := make([]float64, perturbationSteps+1)
-	table := make([]float64, (perturbationSteps+1)*n)
-	for j := range times {
-		r := math.Sin(math.Pi / 2 * float64(j) / perturbationSteps)
-		times[j] = tau * r * r
-		for k, l := range lambda {
-			table[j*n+k] = l * math.Exp(-2*times[j]*l)
-		}
-	}
-	times[perturbationSteps] = tau
-	mass := make([]float64, perturbationSteps)
-	for j := range mass {
-		mass[j] = w.smoothing(tau-times[j+1], tau-times[j])
-	}
-	beta, o := w.spec.BackwardError(), w.spec.OrthogonalityError()
-	square := make([]float64, n)
-	for i, e := range w.edges.all() {
-		for k := range square {
-			v := w.spec.Vector(k)
-			d := v[e.u] - v[e.v]
-			square[k] = d * d
-		}
-		before, sum := 0.0, 0.0
-		for j := range times {
-			g := blas64.Dot(blas64.Vector{N: n, Inc: 1, Data: square}, blas64.Vector{N: n, Inc: 1, Data: table[j*n:]})
-			slack := 2 * (beta + w.top*(2*times[j]*beta+2*o+o*o))
-			g = math.Sqrt(g*(1+float64(4*n+64)*unit) + slack)
-			if j > 0 {
-				sum += mass[j-1] * (before + g) / 2
-			}
-			before = g
-		}
-		out[i] = e.scale * math.Sqrt(w.peak) * w.x / math.Sqrt(1-w.x) * sum * (1 + 512*unit)
-	}
-	return out
-}
-
-// smoothing bounds ∫ φ(t) dt from a to b: φ falls, and is at most (2et)^{-½}.
-func (w *operatorFamily) smoothing(a, b float64) float64 {
-	l := min(w.top, max(w.gap(), 1/(2*a))) // a = 0: top
-	least := (b - a) * math.Sqrt(l) * math.Exp(-a*l)
-	return min(least, 2*(math.Sqrt(b)-math.Sqrt(a))/math.Sqrt(2*math.E)) * (1 + 64*unit)
-}
-
-// bracketTau brackets the largest norm over [from, to], with weight errors. Where ω is
+// bracketTau brackets the largest norm over [from, to]. Where ω is
 // uniform norms fall with τ, so that its value at from is the largest. Otherwise the cell
 // with the largest bound is halved until that bound is within the tolerance of the values
 // at the ends.
