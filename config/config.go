@@ -132,7 +132,7 @@ type Output struct {
 
 // Write says what becomes of a result in the store.
 type Write struct {
-	Mode           string // stream | stats | write | estimate
+	Mode           string // stream | stats | write
 	PropertyPrefix string
 	DryRun         bool
 }

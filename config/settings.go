@@ -161,8 +161,8 @@ func sections() []section {
 				"jobs that colleagues file"),
 		}},
 		{GroupWrite, []Setting{
-			row("mode", "", "stream: a row a node; stats: the summary; write: into the store; estimate: cost, nothing run",
-				"what becomes of the answer", Setting{Default: "stream", Values: []string{"stream", "stats", "write", "estimate"}}),
+			row("mode", "", "stream: a row a node; stats: the summary; write: into the store",
+				"what becomes of the answer", Setting{Default: "stream", Values: []string{"stream", "stats", "write"}}),
 			row("propertyPrefix", "NAME", "start of the names of written properties", "two runs on one graph",
 				Setting{Default: "gc", check: checkPrefix}),
 			row("dryRun", "", "print what would be written and spent, and stop", "a first look", Setting{noFile: true}),

@@ -230,7 +230,6 @@ func testForeignQueries(t *testing.T, c cli) {
 	for _, args := range [][]string{
 		{"verify", release},
 		{"recover", "--release", release},
-		{"recover", "--release", release, "--mode", "estimate"},
 		{"evaluate", "--plan", plan, "--trials", "20"},
 	} {
 		c.refused(t, 6, query, args...)

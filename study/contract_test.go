@@ -37,16 +37,6 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 	if !reflect.DeepEqual(p.Accuracy, read.Accuracy) {
 		t.Errorf("allocated noise: %+v as planned, %+v as read", p.Accuracy, read.Accuracy)
 	}
-	var curves [2][]study.Point
-	for i, q := range []*plan.Plan{p, read} {
-		var err error
-		if curves[i], err = study.Curve(t.Context(), m.Model, q, job.Recover, []float64{1, 4}, study.Sample{Trials: trials}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if c := curves[0]; len(c) != 2 || c[0].Uniform == nil || !reflect.DeepEqual(c, curves[1]) {
-		t.Errorf("curve %+v as planned, %+v as read", curves[0], curves[1])
-	}
 	other, err := m.WithBudget(read, read.Budget)
 	if err != nil || other.Allocated.Uniform.Sigma != p.Allocated.Uniform.Sigma {
 		t.Errorf("uniform σ at the same budget: %v, %v, want %v", other, err, p.Allocated.Uniform.Sigma)
@@ -67,9 +57,6 @@ func TestRefused(t *testing.T) {
 		sample := study.Sample{Trials: c.trials}
 		if err := study.Expect(t.Context(), m.Model, c.of, analyst.Options{}, sample); !errors.Is(err, c.want) || c.of.Accuracy != nil {
 			t.Errorf("expected accuracy of %d trials: %v, %+v", c.trials, err, c.of.Accuracy)
-		}
-		if _, err := study.Curve(t.Context(), m.Model, c.of, analyst.Options{}, []float64{1}, sample); !errors.Is(err, c.want) {
-			t.Errorf("curve of %d trials: %v", c.trials, err)
 		}
 	}
 	if _, err := study.PlanFor(t.Context(), m.Model, job.Plan, job.Recover, .8, study.Sample{}); !errors.Is(err,

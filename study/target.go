@@ -12,7 +12,6 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 )
 
 // ErrTarget says that no ε gives what was asked for, or that any does.
@@ -148,47 +147,4 @@ func threeDigits(x float64) float64 {
 		return x // unreachable: x is finite
 	}
 	return short
-}
-
-// Point is one point of the privacy–accuracy curve.
-type Point struct {
-	Epsilon  float64
-	Accuracy report.Accuracy  // of the plan's allocation
-	Uniform  *report.Accuracy // of uniform noise; nil where the plan is uniform
-}
-
-// Curve simulates a plan at other values of ε, with the weights that it has, on
-// common random numbers. It returns [ErrTarget] for graphs of more than 6,000 nodes, and
-// [limit.ErrInvalid], [graph.ErrBadWeight] and the errors of [graph.Graph.Changed], [Expect] and [plan.Model.WithBudget]. Beside
-// the error of a ctx that ended stand the points that were had until then.
-func Curve(ctx context.Context, m *plan.Model, p *plan.Plan, rec analyst.Options, epsilons []float64,
-	sample Sample,
-) ([]Point, error) {
-	if err := checkSize(m); err != nil {
-		return nil, err
-	}
-	if err := m.Matches(p.Plan); err != nil {
-		return nil, err
-	}
-	s, err := newExpectation(ctx, m, rec, sample)
-	if err != nil {
-		return nil, err
-	}
-	points := make([]Point, 0, len(epsilons))
-	for _, eps := range epsilons {
-		q, err := s.at(p, eps)
-		if err != nil {
-			return points, err
-		}
-		if q == nil {
-			continue
-		}
-		a, uniform, err := s.compared(ctx, q)
-		if err != nil {
-			return points, err
-		}
-		a.Communities = nil // of the plan alone
-		points = append(points, Point{eps, *a, uniform})
-	}
-	return points, nil
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -49,12 +48,12 @@ type app struct {
 	defaults            map[*cobra.Command]map[string]string
 	ended               chan struct{} // closed when the command should end
 	end                 func()        // closes it, once
-	holding             sync.Mutex    // of held, paying and unpaid
+	holding             sync.Mutex    // of the next three
 	held                *run.Held     // run that was begun and is not ended; nil: none
+	paid                bool          // a run was begun, and did not end unpaid
+	unpaid              bool          // the command has ended, and comes to no payment
 	pays                bool          // the command is one that spends
 	resumes             bool          // it names a run that may have been paid for
-	paying              bool          // it has come to a payment
-	unpaid              bool          // it has ended, and comes to none
 	releaseID           string        // that a scheduler gave the run; "": none
 	scheduled           scheduled     // what is reported at the end
 	moreGrace           time.Duration // beyond the usual
@@ -200,26 +199,8 @@ type scheduled struct {
 func (a *app) endsUnpaid() bool {
 	a.holding.Lock()
 	defer a.holding.Unlock()
-	a.unpaid = a.held == nil && !a.paying
+	a.unpaid = a.held == nil && !a.paid
 	return a.unpaid
-}
-
-// mayPay says that a run is about to be paid for, unless the command has ended.
-func (a *app) mayPay() error {
-	a.holding.Lock()
-	defer a.holding.Unlock()
-	if a.unpaid {
-		return context.Canceled
-	}
-	a.paying = true
-	return nil
-}
-
-// hasNotPaid says that the payment was refused.
-func (a *app) hasNotPaid() {
-	a.holding.Lock()
-	defer a.holding.Unlock()
-	a.paying = false
 }
 
 // grace is how long a command may take to end in order after Ctrl-C or SIGTERM.

@@ -5,13 +5,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -20,15 +13,13 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
-	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // auditOptions is what an audit attacks, and how hard.
 type auditOptions struct {
-	plan     string
-	packages []string
-	trials   int
+	plan   string
+	trials int
 }
 
 func newAuditCommand(app *app) *cobra.Command {
@@ -40,22 +31,14 @@ func newAuditCommand(app *app) *cobra.Command {
 			"all of them, between two, and, where a graph is named, on the readings of its worst neighbours; it bounds ε from\n" +
 			"below by how well the best distinguisher tells them apart (Clopper and Pearson, confidence 1 − 10⁻⁶). It holds\n" +
 			"the noise against what the plan states: the σ of every sensor, independence of sensors and of releases, no\n" +
-			"repeats. It attacks the lowest bits of the output, and computes δ exactly on small lattices. With --package it\n" +
-			"runs `graphcloak cloak` on sensor packages, in a state of their own, and holds its noise against theirs. It ends\n" +
+			"repeats. It attacks the lowest bits of the output, and computes δ exactly on small lattices. It ends\n" +
 			"with exit code 6 where a guarantee is refuted. It spends nothing and reads no signal. It can refute a guarantee,\n" +
 			"not prove one: the proofs are in docs/proofs.",
-		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000\n" +
-			"  graphcloak audit --package sensor-17.json,sensor-18.json --trials 500",
+		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case o.trials < 100:
+			if o.trials < 100 {
 				return fail(exitUsage, "--trials is %d, want ≥ 100", o.trials)
-			case len(o.packages) > 0 && o.plan != "":
-				return fail(exitUsage, "--package does not go with --plan").hint(
-					"audit the plan and its packages one after the other")
-			case len(o.packages) > 0:
-				return app.auditPackages(cmd.Context(), o)
 			}
 			return app.audit(cmd.Context(), o)
 		},
@@ -65,8 +48,7 @@ func newAuditCommand(app *app) *cobra.Command {
 		config.GroupSignal, config.GroupPrivacy, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
-	f.StringSliceVar(&o.packages, "package", nil, "sensor package `FILE`s, instead of a plan")
-	f.IntVar(&o.trials, "trials", 100_000, "releases on each side, a `NUMBER`; at most 2,000 of packages, each of which is synced")
+	f.IntVar(&o.trials, "trials", 100_000, "releases on each side, a `NUMBER`")
 	return cmd
 }
 
@@ -147,116 +129,4 @@ func throwawayNoise(r privacy.Randomness) (privacy.Noise, error) {
 	secret := make([]byte, privacy.KeySize)
 	rand.Read(secret)
 	return privacy.NewEscrow(secret, "audit", 0)
-}
-
-// packageTrials bounds the releases of packages: a sensor syncs its state for each.
-const packageTrials = 2000
-
-// auditPackages holds the noise of cloak against the packages of some sensors.
-func (a *app) auditPackages(ctx context.Context, o auditOptions) (err error) {
-	dir, err := os.MkdirTemp("", "graphcloak-audit")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	sensors := make(cloaks, 0, len(o.packages))
-	defer func() { err = errors.Join(err, sensors.stop()) }()
-	noise := make([]privacy.SensorNoise, 0, len(o.packages))
-	readings := make([]float64, 0, len(o.packages))
-	for i, path := range o.packages {
-		p, err := sensor.ReadFile(path)
-		if err != nil {
-			return asRefusal(err)
-		}
-		c, err := startCloak(ctx, p, filepath.Join(dir, strconv.Itoa(i)))
-		if err != nil {
-			return asRefusal(err)
-		}
-		sensors, noise, readings = append(sensors, c), append(noise, p.Sensor), append(readings, min(max(0, p.Clip.Lo), p.Clip.Hi))
-	}
-	n, err := audit.CheckNoise(ctx, sensors.mechanism(), readings, noise,
-		audit.Options{Trials: min(o.trials, packageTrials), Progress: a.progress})
-	if err != nil {
-		return asRefusal(err)
-	}
-	result := struct {
-		Noise   audit.Noise `json:"noise"`
-		Refuted bool        `json:"refuted"`
-		Verdict string      `json:"verdict"`
-	}{n, n.Refuted, n.String()}
-	if err := a.render(result, term.Section{Title: "Audit", Text: n.String()}); err != nil || !n.Refuted {
-		return err
-	}
-	return fail(exitValidation, "the noise of cloak is not what its packages state: noise like this has probability %.3g under them",
-		n.Probability).
-		hint("run it again: chance alone does this once in a million; if it stays, publish nothing and report it")
-}
-
-// cloaks are running sensors, one a package.
-type cloaks []*cloak
-
-type cloak struct {
-	in     *io.PipeWriter
-	values *io.PipeReader
-	out    *json.Decoder
-	done   chan error
-}
-
-// startCloak starts the sensor's side of a package in a state of its own, without the
-// package's limit, and under escrow with a key that is forgotten.
-func startCloak(ctx context.Context, p sensor.Package, state string) (*cloak, error) {
-	p.Limit = 0
-	options := sensor.CloakOptions{StateDir: state}
-	if p.Randomness == privacy.EscrowRandomness {
-		secret := make([]byte, privacy.KeySize)
-		rand.Read(secret)
-		var err error
-		if options.Key, err = privacy.NewSensorKey(secret); err != nil {
-			return nil, err
-		}
-	}
-	readings, in := io.Pipe()
-	out, values := io.Pipe()
-	c := &cloak{in, out, json.NewDecoder(out), make(chan error, 1)}
-	go func() {
-		err := sensor.Cloak(ctx, p, readings, values, options)
-		readings.CloseWithError(io.ErrClosedPipe)
-		values.CloseWithError(err)
-		c.done <- err
-	}()
-	return c, nil
-}
-
-// mechanism sends a reading to every sensor and takes what each publishes.
-func (c cloaks) mechanism() audit.Mechanism {
-	release := 0
-	return func(y []float64) ([]float64, error) {
-		release++
-		for i, s := range c {
-			if _, err := fmt.Fprintf(s.in, "{\"releaseId\": \"%d\", \"reading\": %v}\n", release, y[i]); err != nil {
-				return nil, fmt.Errorf("a sensor has stopped: %w", err)
-			}
-		}
-		out := make([]float64, len(c))
-		for i, s := range c {
-			var v privacy.SensorValue
-			if err := s.out.Decode(&v); err != nil {
-				return nil, err
-			}
-			out[i] = v.Value
-		}
-		return out, nil
-	}
-}
-
-// stop ends all sensors.
-func (c cloaks) stop() (err error) {
-	for _, s := range c {
-		s.in.Close()
-		s.values.Close() // what is not read any more blocks nobody
-		if e := <-s.done; !errors.Is(e, io.ErrClosedPipe) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
 }

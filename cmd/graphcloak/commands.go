@@ -31,6 +31,5 @@ func commands(app *app) []*cobra.Command {
 		newConfigCommand(app),
 		newVersionCommand(app),
 		newExitCodesTopic(app),
-		newManCommand(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -117,15 +118,15 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 		return nil, err
 	}
 	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
-	if err := a.journal(job, 1<<16, ""); err != nil {
+	if err := a.journal(ctx, s.Ledger(), job, 1<<16, ""); err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	rep, err := m.Run(ctx, *job)
-	return rep, a.unspent(job.RunID, err)
+	return rep, a.unspent(job.RunID, a.chronicle(ctx, s, *job, "write", time.Since(start), rep, err))
 }
 
-// explainDemo prepares the page of a demo, which knows more than that of a run: where the
-// source is, and what other ε would give.
+// explainDemo prepares the page of a demo, which knows where the source is.
 func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
 	dir string,
 ) error {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -88,21 +87,4 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 func scenariosTogether() string {
 	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
 		len(scenarioNames())-1)
-}
-
-// estimate is the mode of a command that says what it would take and spend.
-func (a *app) estimate(ctx context.Context, s graphStore, job graphcloak.Job, command string) error {
-	all, err := study.EstimateCommands(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	e := all[slices.IndexFunc(all, func(e study.Estimate) bool { return e.Command == command })]
-	one := term.Section{Columns: estimateColumns(), Rows: term.Rows([]study.Estimate{e}, estimateRow)}
-	if a.outputFormat() != "table" {
-		return a.render(e, one)
-	}
-	facts := one.Facts()
-	facts.Title = "Estimate: nothing was run"
-	return a.render(e, facts,
-		term.Section{Text: supposedTau(e, job)}, term.Section{Text: e.TreeView})
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
@@ -89,28 +88,6 @@ func TestUndoElsewhere(t *testing.T) {
 	a, s, _ = prepared(t)
 	defer a.drop()
 	if err := a.resume(t.Context(), s, id); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestLookedAt: a run that another process only looks at can be resumed.
-func TestLookedAt(t *testing.T) {
-	graphFolder(t)
-	id := interrupted(t, unstaged)
-	other, _, _ := prepared(t)
-	lockRun(t, other, id)
-	asked := make(chan error)
-	a, s, _ := prepared(t)
-	defer a.drop()
-	if _, err := a.lockAndRead(id); err == nil {
-		t.Fatal("two hold one run")
-	}
-	go func() { asked <- a.resume(t.Context(), s, id) }()
-	time.Sleep(patience / 20) // it finds the run held
-	if err := other.drop(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-asked; err != nil {
 		t.Error(err)
 	}
 }

@@ -86,7 +86,7 @@ var briefs = []brief{
 	{"epsilon", "NUMBER", "privacy loss ε of one release"},
 	{"delta", "NUMBER", "failure probability δ"},
 	{"community-property", "NAME", "property with the community, else detected"},
-	{"mode", "MODE", "stream, stats, write, estimate"},
+	{"mode", "MODE", "stream, stats, write"},
 	{"dry-run", "", "what would be written and spent, and stop"},
 	{"report", "FILE", "the report with its map, as one HTML page"},
 	{"format", "FORMAT", "table, json, ndjson, csv or parquet"},

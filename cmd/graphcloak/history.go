@@ -57,24 +57,6 @@ func withWarnings(message string, warnings []string) string {
 	return jobs.WithWarnings(message, shown)
 }
 
-// chronicleUndone ends a run in the history that was given up.
-func (a *app) chronicleUndone(ctx context.Context, s graphStore, runID string) error {
-	r, err := s.History().GetRun(ctx, runID)
-	if errors.Is(err, jobs.ErrNoJob) || err == nil && r.Status != jobs.Running {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	now, err := s.Ledger().Now(ctx)
-	if err != nil {
-		return err
-	}
-	r.EndedAt = now.UTC()
-	r.Status, r.Message = jobs.Canceled, "it was given up; what it spent stays spent"
-	return s.History().PutRun(ctx, r)
-}
-
 // runEnded is what the history tells of a run of the command.
 func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jobs.Run {
 	if err == nil {

@@ -133,9 +133,6 @@ func inFull(f *failure) error {
 
 // tickJob returns the job of the settings, with its noise.
 func (a *app) tickJob() (graphcloak.Job, error) {
-	if mode := a.config.Write.Mode; mode == "estimate" {
-		return graphcloak.Job{}, fail(exitValidation, "mode is %q, want write, stats or stream", mode)
-	}
 	job, err := a.job()
 	if err != nil {
 		return job, err
@@ -206,10 +203,7 @@ func (r jobRunner) begin(ctx context.Context, a *app, w jobs.Work) (*report.Repo
 		return a.adviseTick(ctx, m, p, job, w.Tick)
 	}
 	rep, err := m.Run(ctx, job)
-	if err != nil {
-		return nil, explain(job, err)
-	}
-	return rep, nil
+	return rep, explain(job, err)
 }
 
 // adviseTick logs what the command warns of before it spends, and refuses what it refuses. Advice that is not had ends no tick.
@@ -247,17 +241,12 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if err != nil {
 		return nil, c.Mode, err
 	}
-	m, err := a.model(ctx, s, job.Settings)
+	m, release, err := a.redeem(ctx, s, kept, job, func(*graphcloak.Model) error { return nil })
 	if err != nil {
 		return nil, c.Mode, err
 	}
-	if kept.Attempt != nil {
-		if job.Noise, err = a.noise(kept.Plan().Randomness); err != nil {
-			return nil, c.Mode, err
-		}
-	}
 	defer saveMemory(m.Graph.Order())()
-	rep, err := m.Resume(ctx, kept, job)
+	rep, err := m.Complete(ctx, release, job)
 	return rep, c.Mode, err
 }
 
@@ -282,20 +271,12 @@ func (a *app) checkSaved(saved graphcloak.Settings) error {
 	return nil
 }
 
-// GiveUp takes back what a tick left: its reservation or its values, and the right to
-// publish its release.
+// GiveUp ends a tick's run as `run --undo` does.
 func (r jobRunner) GiveUp(ctx context.Context, w jobs.Work) error {
 	kept, _, err := readSaved(w.Saved)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = r.with(r.app.config).giveUp(ctx, r.s, kept, w.ReleaseID)
 	}
-	if err := r.s.Cancel(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
-		return err
-	}
-	if _, err := r.s.Undo(ctx, w.ReleaseID); err != nil && !errors.Is(err, connector.ErrNotFound) {
-		return err
-	}
-	_, err = run.Void(ctx, r.s.Ledger(), run.Scope(kept.Signal), kept.ReleaseID())
 	return err
 }
 

@@ -20,8 +20,8 @@ func TestModes(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", state)
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
-	_, m, p, job := planned(t, a)
-	if err := a.journal(&job, outputSize(m.Graph), ""); err != nil {
+	s, m, p, job := planned(t, a)
+	if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), ""); err != nil {
 		t.Fatal(err)
 	}
 	r, err := m.Release(ctx, p, job)

@@ -45,7 +45,7 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 	}
 	ctx := cmd.Context()
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
-		p, err := choice.plan(ctx, a, m, job)
+		p, err := choice.plan(ctx, m, job)
 		if err != nil {
 			return err
 		}

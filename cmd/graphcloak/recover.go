@@ -43,14 +43,15 @@ func newRecoverCommand(app *app) *cobra.Command {
 			if cmd.Flags().Changed("sigma") && (!(sigma > 0 && sigma <= math.MaxFloat64) || path != "") {
 				return fail(exitUsage, "--sigma is %v, want a number > 0, and no --release beside it", sigma)
 			}
-			s, err := app.openFor(ctx, app.config.Write.Mode == "write")
+			open := app.openReading
+			if app.config.Write.Mode == "write" {
+				open = app.openStore
+			}
+			s, err := open(ctx)
 			if err != nil {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			if app.config.Write.Mode == "estimate" {
-				return app.estimateRecovery(ctx, s, path)
-			}
 			if path != "" {
 				return app.recoverRelease(ctx, s, path)
 			}
@@ -65,24 +66,6 @@ func newRecoverCommand(app *app) *cobra.Command {
 		"nor a property with one σ a value is at hand")
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
-}
-
-// estimateRecovery takes settings from the release, where there is one.
-func (a *app) estimateRecovery(ctx context.Context, s graphStore, path string) error {
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	if path != "" {
-		var r graphcloak.Release
-		if err := a.readRelease(path, &r); err != nil {
-			return err
-		}
-		p := r.Plan()
-		job.Settings, job.Plan = r.Model,
-			graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration, Measured: p.Measured()}
-	}
-	return a.estimate(ctx, s, job, "recover")
 }
 
 // recoverRelease recovers from a release file; in write mode the results go to

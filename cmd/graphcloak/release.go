@@ -67,10 +67,6 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	if a.config.Write.Mode == "estimate" {
-		job.Plan = graphcloak.PlanOptions{Budget: p.Budget, Alpha: p.Alpha, Calibration: p.Calibration}
-		return a.estimate(ctx, s, job, "release")
-	}
 	m, err := a.model(ctx, s, p.Model)
 	if err != nil {
 		return err
@@ -105,14 +101,9 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		}
 		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
-	again := ""
-	if job.Signal.Cloaked { // the same values cost nothing again
-		again = job.Signal.Sent[0].ReleaseID
-	}
-	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+	if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
 		return err
 	}
-	a.announceFirst(ctx, s, &job, again)
 	r, err := m.Release(ctx, p, job)
 	if err != nil {
 		return a.unspent(job.RunID, explain(job, err))

@@ -7,7 +7,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -67,23 +69,18 @@ func startTime(r connector.Run) time.Time {
 
 // resume completes a run from what is kept of it.
 func (a *app) resume(ctx context.Context, s graphStore, runID string) error {
-	kept, err := a.takePatiently(ctx, runID)
+	kept, err := a.lockAndRead(runID)
 	if errors.Is(err, run.ErrUnderWay) {
 		return underWay(runID)
 	}
 	if errors.Is(err, run.ErrNotKept) {
-		here, err := resumable(ctx, s)
-		if err != nil {
-			return err
-		}
 		if r, err := s.History().GetRun(ctx, runID); err == nil && r.Status == jobs.Finished && r.Report != nil {
 			return fail(exitConflict, "run %s is finished: there is nothing to resume", r.RunID).
 				hint("`graphcloak runs show %s` shows it", r.RunID).about("run", r.RunID)
 		}
 		return fail(exitNotFound, "nothing is kept of run %s here", runID).
-			hint("it was started by another user or on another machine: resume it there, or give it up with --undo %s; %s", runID,
-				describeRuns(here)).
-			about("run", runID)
+			hint("it was started by another user or on another machine: resume it there, or give it up with --undo %s; `graphcloak runs "+
+				"list` says what can be resumed", runID).about("run", runID)
 	}
 	if err != nil {
 		return err
@@ -103,15 +100,18 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 	a.renewRecovery(&c)
 	job := a.keptJob(kept, c, runID)
 	job.Keep = a.heldRun().Keep
-	m, err := a.model(ctx, s, job.Settings)
-	if err != nil {
-		return a.outdated(err, runID)
-	}
-	if err := a.notOverNewer(ctx, s, m, kept, runID); err != nil {
-		return err
-	}
-	r, err := a.redeem(ctx, m, kept, job)
-	if err != nil {
+	m, r, err := a.redeem(ctx, s, kept, job, func(m *graphcloak.Model) error { return a.notOverNewer(ctx, s, m, kept, runID) })
+	switch {
+	case errors.Is(err, run.ErrUnpaid):
+		if err := a.forget(); err != nil {
+			return err
+		}
+		return fail(exitNotFound, "nothing was spent for run %s, and nothing was released: it is forgotten", runID).
+			hint("start it again").about("run", runID)
+	case errors.Is(err, privacy.ErrReplay):
+		return fail(exitConflict, "run %s was given up, or its release was made elsewhere: %w", runID, err).
+			hint("`graphcloak run --undo %s` removes what is left of it", runID).about("run", runID)
+	case err != nil:
 		return a.outdated(err, runID)
 	}
 	if kept.ReleaseOnly {
@@ -160,26 +160,24 @@ func (a *app) renewRecovery(c *caller) {
 	}
 }
 
-// redeem makes the release of an attempt, if it was paid for.
-func (a *app) redeem(ctx context.Context, m *graphcloak.Model, kept *run.Kept, job graphcloak.Job) (r *graphcloak.Release, err error) {
+// redeem makes the release of a run that is kept, of the command or of a job: on its graph, and once check has nothing against it.
+// The errors are those of [run.Model.Redeem].
+func (a *app) redeem(ctx context.Context, s graphStore, kept *run.Kept, job graphcloak.Job, check func(*graphcloak.Model) error) (
+	m *graphcloak.Model, r *graphcloak.Release, err error,
+) {
+	if m, err = a.model(ctx, s, job.Settings); err != nil {
+		return nil, nil, err
+	}
+	if err := check(m); err != nil {
+		return nil, nil, err
+	}
 	if at := kept.Attempt; at != nil && at.Release == nil {
 		if job.Noise, err = a.noise(at.Plan.Randomness); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	r, err = m.Redeem(ctx, kept, job)
-	switch {
-	case errors.Is(err, run.ErrUnpaid):
-		if err := a.forget(); err != nil {
-			return nil, err
-		}
-		return nil, fail(exitNotFound, "nothing was spent for run %s, and nothing was released: it is forgotten", job.RunID).
-			hint("start it again").about("run", job.RunID)
-	case errors.Is(err, privacy.ErrReplay):
-		return nil, fail(exitConflict, "run %s was given up, or its release was made elsewhere: %w", job.RunID, err).
-			hint("`graphcloak run --undo %s` removes what is left of it", job.RunID).about("run", job.RunID)
-	}
-	return r, err
+	return m, r, err
 }
 
 // lockAndRead holds a run and reads what is kept of it. It returns [run.ErrUnderWay] where another process is at it and
@@ -191,7 +189,10 @@ func (a *app) lockAndRead(runID string) (*run.Kept, error) {
 	}
 	held, kept, err := f.Resume(runID)
 	if held != nil {
-		a.hold(held)
+		a.holding.Lock()
+		a.held = held
+		a.holding.Unlock()
+		signal.Ignore(syscall.SIGPIPE) // a closed output is an error to report
 	}
 	switch {
 	case err == nil || errors.Is(err, run.ErrUnderWay) || errors.Is(err, run.ErrNotKept):
@@ -202,46 +203,6 @@ func (a *app) lockAndRead(runID string) (*run.Kept, error) {
 		return nil, unreadable(runID, err)
 	}
 	return nil, stateError(err)
-}
-
-// patience is how long a run is asked for that another process may only be looking at.
-const patience = time.Second
-
-// takePatiently is take for a user who named the run.
-func (a *app) takePatiently(ctx context.Context, runID string) (*run.Kept, error) {
-	for end := time.Now().Add(patience); ; {
-		kept, err := a.lockAndRead(runID)
-		if !errors.Is(err, run.ErrUnderWay) || time.Now().After(end) || ctx.Err() != nil {
-			return kept, err
-		}
-		time.Sleep(patience / 50)
-	}
-}
-
-// resumable lists the runs on a store that were interrupted and are kept here.
-func resumable(ctx context.Context, s graphStore) (here []string, err error) {
-	f, err := stateFolder()
-	if err != nil {
-		return nil, err
-	}
-	ids, err := f.Runs()
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		kept, err := f.Read(id)
-		if err != nil || conditionOf(id) != run.Stopped {
-			continue
-		}
-		on, err := kept.IsOn(ctx, s.Name(), s.Ledger())
-		if err != nil {
-			return nil, err
-		}
-		if on {
-			here = append(here, id)
-		}
-	}
-	return here, nil
 }
 
 // interruption is what a command finds of an interrupted run of the same data.
@@ -299,7 +260,8 @@ func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption
 		return a.drop()
 	case e.fresh:
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		return a.giveUp(ctx, s, e.scope, id, id)
+		_, err := a.giveUp(ctx, s, nil, id)
+		return err
 	}
 	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
 		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives "+
@@ -326,7 +288,8 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		return false, a.drop()
 	case e.fresh:
 		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		return false, a.giveUp(ctx, s, e.scope, kept.ReleaseID(), id)
+		_, err := a.giveUp(ctx, s, kept, id)
+		return false, err
 	case kept.Identity == e.identity:
 		a.note("Note: run %s is the same, paid for and unfinished: it is resumed at no further cost", id)
 		return true, a.completeKept(ctx, s, kept, id)
@@ -335,20 +298,6 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up", id).
 		about("run", id)
 	return false, errors.Join(err, a.drop())
-}
-
-// giveUp ends a run that is paid for: its values go, its spend stays.
-func (a *app) giveUp(ctx context.Context, s graphStore, scope, releaseID, id string) error {
-	if _, err := s.Undo(ctx, id); err != nil && !errors.Is(err, connector.ErrNotFound) {
-		return err
-	}
-	if _, err := run.Void(ctx, s.Ledger(), scope, releaseID); err != nil {
-		return err
-	}
-	if err := a.chronicleUndone(ctx, s, id); err != nil {
-		return err
-	}
-	return a.forget()
 }
 
 // explainBlockingRun says what can be done about the run that blocks a store.

@@ -45,7 +45,7 @@ func newRunCommand(app *app) *cobra.Command {
 			if err := app.schedule(); err != nil {
 				return err
 			}
-			s, err := app.openFor(ctx, app.config.Write.Mode != "estimate")
+			s, err := app.openStore(ctx)
 			if err != nil {
 				return err
 			}
@@ -82,9 +82,6 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	job, err := a.job()
 	if err != nil {
 		return err
-	}
-	if a.config.Write.Mode == "estimate" {
-		return a.estimate(ctx, s, job, "run")
 	}
 	if job.Signal.IsZero() {
 		return fail(exitUsage, "nothing to release").
@@ -143,10 +140,9 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
-	if err := a.journal(&job, outputSize(m.Graph), identity); err != nil {
+	if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
 		return err
 	}
-	a.announceFirst(ctx, s, &job, "")
 	start := time.Now()
 	rep, err := m.Run(ctx, job)
 	took := time.Since(start)
@@ -165,7 +161,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 
 // undo gives a run up and removes what it wrote.
 func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
-	kept, err := a.takePatiently(ctx, runID)
+	kept, err := a.lockAndRead(runID)
 	if errors.Is(err, run.ErrUnderWay) {
 		return fail(exitConflict, "run %s is under way", runID).hint("stop its process first").about("run", runID)
 	}
@@ -179,56 +175,18 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 			return err
 		}
 	}
-	nodes, err := s.Undo(ctx, runID)
-	known := err == nil
-	if errors.Is(err, connector.ErrNotFound) && (kept != nil || unreadable != nil) {
-		err = nil // a staged run may have written nothing
-	}
-	if err != nil {
-		return err
-	}
-	voided, err := a.voidRun(ctx, s, kept, runID)
-	if err != nil {
-		return err
-	}
-	if unreadable != nil && !known && !voided {
+	nodes, err := a.giveUp(ctx, s, kept, runID)
+	if errors.Is(err, connector.ErrNotFound) && unreadable != nil {
 		f, _ := stateFolder()
 		path, _ := f.Path(runID)
 		return fail(exitConflict, "this store does not know run %s, and %w", runID, unreadable).
 			hint("name its store by --from or --uri; if it is gone, delete %s", path).about("run", runID)
 	}
-	if err := a.chronicleUndone(ctx, s, runID); err != nil {
-		return err
-	}
-	if err := a.forget(); err != nil {
+	if err != nil {
 		return err
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, term.Section{
 		Text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID,
 			report.Count(nodes, "node")),
 	})
-}
-
-// voidRun marks the release of a run as one that will never be written, where it was
-// paid for: as it is kept here, or as the store's record or, last, its ledger names it.
-// It reports whether it found the release.
-func (a *app) voidRun(ctx context.Context, s graphStore, kept *run.Kept, runID string) (found bool, err error) {
-	if kept != nil {
-		_, err := run.Void(ctx, s.Ledger(), run.Scope(kept.Signal), kept.ReleaseID())
-		return true, err
-	}
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return false, err
-	}
-	release, scope := runID, ""
-	for _, r := range runs {
-		if r.ID == runID {
-			scope, _ = r.Record["budgetScope"].(string)
-			named, _ := r.Record["releaseId"].(string)
-			release = cmp.Or(named, runID)
-		}
-	}
-	found, err = run.Void(ctx, s.Ledger(), scope, release)
-	return found || scope != "", err
 }

@@ -17,13 +17,12 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/jobs"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func newRunsCommand(app *app) *cobra.Command {
-	return newGroup("runs", "The history of runs: list, show, compare and prune it",
-		newRunsListCommand(app), newRunsShowCommand(app), newRunsCompareCommand(app), newRunsPruneCommand(app))
+	return newGroup("runs", "The history of runs: list, show and prune it",
+		newRunsListCommand(app), newRunsShowCommand(app), newRunsPruneCommand(app))
 }
 
 var runColumns = []string{
@@ -321,76 +320,6 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	}
 	all[k].Report = kept.Report
 	return all[k], err
-}
-
-func newRunsCompareCommand(app *app) *cobra.Command {
-	return app.onStore(&cobra.Command{
-		Use:   "compare [RUNID...]",
-		Short: "What changed from run to run, and what all releases cost together",
-		Long: "compare sets the runs that are named, or all with an answer, beside each other in the order of their start, and\n" +
-			"says what changed and what all releases of the same data cost together.",
-		Example: "  graphcloak runs compare --from folder:graphcloak-demo",
-		Args:    cobra.ArbitraryArgs,
-	}, func(ctx context.Context, s graphStore, ids []string) error {
-		runs, err := allRuns(ctx, s, jobs.RunQuery{Status: jobs.Finished})
-		if len(ids) > 0 {
-			runs = nil
-			for _, id := range ids {
-				r, err := findRun(ctx, s, id)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, r)
-			}
-		}
-		runs = slices.DeleteFunc(runs, func(r jobs.Run) bool { return r.Answer == "" })
-		if err != nil {
-			return err
-		}
-		if len(runs) == 0 {
-			return fail(exitNotFound, "%s holds no finished run that recovered", s.Name()).hint("`graphcloak run` makes one")
-		}
-		slices.SortStableFunc(runs, func(x, y jobs.Run) int { return x.StartedAt.Compare(y.StartedAt) })
-		var scopes []string
-		for _, r := range runs {
-			if r.BudgetScope != "" && !slices.Contains(scopes, r.BudgetScope) {
-				scopes = append(scopes, r.BudgetScope)
-			}
-		}
-		budgets, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
-		if err != nil {
-			return err
-		}
-		changed, together := changes(runs), ""
-		for _, b := range budgets {
-			if b.Epsilon != nil {
-				together += fmt.Sprintf("%s of %s together: ε = %.4g at δ = %v.\n", report.Count(b.Releases, "release"), b.Scope,
-					*b.Epsilon, b.Delta)
-			}
-		}
-		return app.render(map[string]any{"runs": runs, "changes": changed, "budgets": budgets},
-			append(app.listed(runs, ""), term.Section{Title: "Changes", Text: onePerLine(changed)}, term.Section{Text: together})...)
-	})
-}
-
-// changes says what changed from run to run.
-func changes(runs []jobs.Run) []string {
-	list := []string{}
-	words := func(r jobs.Run) string {
-		if r.Verdict == report.NoSource {
-			return r.Verdict
-		}
-		return fmt.Sprintf("%s (%s, %s)", r.Answer, report.Percent(r.Probability), r.Verdict)
-	}
-	for k := 1; k < len(runs); k++ {
-		if x, y := runs[k-1], runs[k]; x.Answer != y.Answer || x.Verdict != y.Verdict {
-			list = append(list, fmt.Sprintf("%s: from %s to %s", timeText(y.StartedAt), words(x), words(y)))
-		}
-	}
-	if len(list) == 0 {
-		return []string{"The likeliest community is the same in every run."}
-	}
-	return list
 }
 
 func newRunsPruneCommand(app *app) *cobra.Command {

@@ -109,7 +109,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.journal(&job, outputSize(m.Graph), "another command"); err != nil {
+	if err := first.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), "another command"); err != nil {
 		t.Fatal(err)
 	}
 	keep := job.Keep

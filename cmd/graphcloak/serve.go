@@ -19,11 +19,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/jobs/serve"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
 
@@ -218,16 +216,15 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 // reportPage writes the page of a report that the history holds. A map needs the graph, which `graphcloak report` reads.
 func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) error {
 	return func(ctx context.Context, w io.Writer, data []byte) error {
-		rep := new(report.Report)
-		if err := strictjson.Unmarshal(data, rep); err != nil {
-			return fmt.Errorf("the report in the history: %w", err)
+		rep, err := readReport(data)
+		if err != nil {
+			return err
 		}
 		prefix, _ := rep.Configuration["propertyPrefix"].(string)
 		v := page.View{
 			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
 			Queries: memberQueries(rep, prefix), Command: a.repeatedRun(rep),
 		}
-		var err error
 		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// TestServedPages: the server's page of a run has the command that draws its map.
+// TestServedPages: the server's page of a run has its command, and the one that draws its map.
 func TestServedPages(t *testing.T) {
 	graph, settings := hall(t, `
 from: folder:HALL

@@ -124,14 +124,6 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	})
 }
 
-// openFor is openStore, or openReading for a command that will not write.
-func (a *app) openFor(ctx context.Context, writing bool) (graphStore, error) {
-	if writing {
-		return a.openStore(ctx)
-	}
-	return a.openReading(ctx)
-}
-
 // source settles where the graph comes from: Neo4j where a server is named.
 func (a *app) source() (config.From, error) {
 	from := a.config.From

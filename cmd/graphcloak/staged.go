@@ -3,22 +3,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -72,16 +74,28 @@ func jobIdentity(job graphcloak.Job, c *config.Config, digest any) (string, erro
 
 // journal keeps a run on disk from before it costs anything until its end. room is
 // what its result takes on disk.
-func (a *app) journal(job *graphcloak.Job, room int64, identity string) (err error) {
+func (a *app) journal(ctx context.Context, l privacy.Ledger, job *graphcloak.Job, room int64, identity string) (err error) {
 	job.Identity = identity
 	job.Caller, err = a.callerOf(*job)
-	id := job.RunID
+	id, scope := job.RunID, run.Scope(job.Signal)
 	job.Keep = func(k *run.Kept) error {
-		if k.Attempt != nil {
+		if k.Attempt != nil { // nothing is left that would refuse the run
+			if err := a.noteNewScope(ctx, l, scope); err != nil {
+				return err
+			}
 			return a.begin(id, k, room)
 		}
 		saveMemory(k.Plan().NodeCount)
 		return a.heldRun().Keep(k)
+	}
+	return err
+}
+
+// noteNewScope says, before anything is spent, that a scope is new: it has no cap.
+func (a *app) noteNewScope(ctx context.Context, l privacy.Ledger, scope string) error {
+	account, err := privacy.ReplayLedger(ctx, l, scope)
+	if err == nil && account.Entries == 0 {
+		a.note("Note: scope %q is new and has no cap; `graphcloak budget set` limits what its releases may spend together", scope)
 	}
 	return err
 }
@@ -98,21 +112,33 @@ func (a *app) begin(runID string, k *run.Kept, room int64) error {
 	if err != nil {
 		return err
 	}
-	if err := a.mayPay(); err != nil {
+	held, err := a.take(f, runID)
+	if err != nil {
 		return err
 	}
-	held, err := f.Take(runID)
-	if errors.Is(err, run.ErrUnderWay) { // what is kept under the id is that process's
-		return underWay(runID)
-	}
-	if err != nil {
-		return stateError(err)
-	}
-	a.hold(held)
 	if err := held.Keep(k); err != nil {
 		return errors.Join(stateError(err), a.forget())
 	}
 	return nil
+}
+
+// take takes the lock of a run that is about to be paid for, unless the command has ended.
+func (a *app) take(f run.Folder, runID string) (*run.Held, error) {
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	if a.unpaid {
+		return nil, context.Canceled
+	}
+	held, err := f.Take(runID)
+	switch {
+	case errors.Is(err, run.ErrUnderWay): // what is kept under the id is that process's
+		return nil, underWay(runID)
+	case err != nil:
+		return nil, stateError(err)
+	}
+	a.held, a.paid = held, true
+	signal.Ignore(syscall.SIGPIPE) // a closed output is an error to report
+	return held, nil
 }
 
 // underWay refuses a run that another process here is at.
@@ -128,15 +154,6 @@ func outputSize(g *graph.Graph) int64 {
 		room += 2 * int64(len(g.ID(i)))
 	}
 	return room
-}
-
-// hold remembers the run that the command is at. From here
-// on a closed output is an error to report, where SIGPIPE would end the process silently.
-func (a *app) hold(held *run.Held) {
-	a.holding.Lock()
-	defer a.holding.Unlock()
-	a.held = held
-	signal.Ignore(syscall.SIGPIPE)
 }
 
 // heldRun is the run that the command is at; nil: none.
@@ -218,14 +235,6 @@ func checkState() (dir string, err error) {
 	return dir, stateError(err)
 }
 
-// describeRuns names some runs.
-func describeRuns(ids []string) string {
-	if len(ids) == 0 {
-		return "no run can be resumed here"
-	}
-	return fmt.Sprintf("what can be resumed here: %s", strings.Join(ids, ", "))
-}
-
 // unspent forgets a run that ended before it cost anything.
 func (a *app) unspent(runID string, err error) error {
 	if _, ok := errors.AsType[*graphcloak.UnfinishedError](err); ok || err == nil {
@@ -237,7 +246,9 @@ func (a *app) unspent(runID string, err error) error {
 	if left := a.forget(); left != nil {
 		return errors.Join(err, left)
 	}
-	a.hasNotPaid()
+	a.holding.Lock()
+	defer a.holding.Unlock()
+	a.paid = false
 	return err
 }
 
@@ -247,4 +258,42 @@ func (a *app) paidFor(runID string, err error) error {
 		return err
 	}
 	return &graphcloak.UnfinishedError{RunID: runID, Spent: run.IsSpent, Err: err}
+}
+
+// giveUp ends a run for good, of the command or of a job: the values that it wrote go, its release is marked in the ledger as one
+// that will never be written, the history says so, and what the command keeps of it is forgotten. What was spent stays spent. The
+// release is named by what is kept of the run, where kept is not nil, else by the history, or last by the run's id.
+// [connector.ErrNotFound]: neither the store nor its ledger knows the run.
+func (a *app) giveUp(ctx context.Context, s graphStore, kept *run.Kept, runID string) (nodes int64, err error) {
+	nodes, unknown := s.Undo(ctx, runID)
+	if unknown != nil && !errors.Is(unknown, connector.ErrNotFound) {
+		return 0, unknown
+	}
+	told, err := s.History().GetRun(ctx, runID)
+	if err != nil && !errors.Is(err, jobs.ErrNoJob) {
+		return 0, err
+	}
+	known := err == nil || kept != nil || unknown == nil
+	release, scope := cmp.Or(told.ReleaseID, runID), told.BudgetScope
+	if kept != nil {
+		release, scope = kept.ReleaseID(), run.Scope(kept.Signal)
+	}
+	void, err := run.Void(ctx, s.Ledger(), scope, release)
+	if err != nil {
+		return 0, err
+	}
+	if !known && !void {
+		return 0, unknown
+	}
+	if told.Status == jobs.Running {
+		now, err := s.Ledger().Now(ctx)
+		if err != nil {
+			return 0, err
+		}
+		told.Status, told.EndedAt, told.Message = jobs.Canceled, now.UTC(), "it was given up; what it spent stays spent"
+		if err := s.History().PutRun(ctx, told); err != nil {
+			return 0, err
+		}
+	}
+	return nodes, a.forget()
 }

@@ -40,9 +40,6 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			a.pays = c.pays
 			if c.begins {
-				if err := a.mayPay(); err != nil {
-					t.Fatal(err)
-				}
 				lockRun(t, a, "r1")
 				defer a.drop()
 			}
@@ -55,7 +52,11 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 				!strings.Contains(text, "--resume r1") {
 				t.Errorf("exit %d, want %d: %s", exit, c.exit, text)
 			}
-			if err := a.mayPay(); (err == nil) == (c.pays && !c.begins) {
+			f, err := stateFolder()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.take(f, "r2"); (err == nil) == (c.pays && !c.begins) {
 				t.Errorf("after its end the command may pay: %v", err)
 			}
 		})

@@ -94,7 +94,6 @@ func screenCommands(release string) []screenCommand {
 		{80, "run --source-property nope" + noise + graph, exitNotFound},
 		{80, "run --source-property source --strict" + noise + graph, exitBudget},
 		{80, "runs list" + graph, exitOK},
-		{80, "runs compare" + graph, exitOK},
 		{80, "budget set --create --epsilon 10 --delta 0.1 --budget-scope property=source" + graph, exitOK},
 		{80, "budget show" + graph, exitOK},
 		{80, "doctor --tau 2" + graph, exitOK},

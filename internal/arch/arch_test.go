@@ -365,7 +365,7 @@ func TestRules(t *testing.T) {
 		{"cmd/graphcloak", false, "github.com/spf13/viper", false},
 		{"cmd/graphcloak", false, "github.com/spf13/pflag", true},
 		{"privacy/sensor", false, "github.com/spf13/pflag", false},
-		{"cmd/graphcloak", false, "github.com/spf13/cobra/doc", true},
+		{"cmd/graphcloak", false, "github.com/spf13/cobra", true},
 		{"config", false, "github.com/spf13/cobra", false},
 		{"utils", false, "fmt", false},
 		{"graph", false, module + "/utils", false},

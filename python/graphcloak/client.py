@@ -55,7 +55,7 @@ class GraphCloak:
 
     def run(self, graph: str | None = None, **settings: Setting) -> results.Report:
         """Spends budget, releases, recovers, and writes back as mode says. With mode="stream" the report has nodes."""
-        if settings.get("dry_run") or settings.get("mode") == "estimate":
+        if settings.get("dry_run"):
             raise ValueError('run returns what it found: plan() spends nothing, and call("run", …) returns any JSON')
         return results.read(results.Report, self.call("run", graph=graph, **settings))
 

@@ -84,7 +84,7 @@ func html(t *testing.T, n int, places bool) string {
 //go:embed contrast.js
 var contrast string
 
-// hidden names what a reader has to scroll for or cannot see: tables and pictures wider than the window.
+// hidden names what a reader has to scroll for: tables and pictures wider than the window.
 const hidden = `[
 	...[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label")),
 ]`
