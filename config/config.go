@@ -105,10 +105,9 @@ type Community struct {
 
 // Server says where `serve` listens, and whose jobs it runs.
 type Server struct {
-	Listen         string   // HOST:PORT
-	TokenFile      string   // "": none
-	TLSCertificate string   `key:"tlsCertificate"` // file; "": none; "none": none on purpose
-	FiledJobs      []string // KEY=NAME: what jobs in the store may name; none: they are not run
+	Listen         string // HOST:PORT
+	TokenFile      string // "": none
+	TLSCertificate string `key:"tlsCertificate"` // file; "": none; "none": none on purpose
 }
 
 // Schedule is what a run that a scheduler starts needs beside what it computes.

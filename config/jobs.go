@@ -10,30 +10,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
-// Named returns as KEY=NAME what the settings of a job name in the store, without what
-// is the default in any case.
-func (c *Config) Named() (all []string) {
-	for _, s := range table() {
-		if !s.names() || c.origins[s.Key].Layer != LayerJob {
-			continue
-		}
-		switch v := s.field(c).(type) {
-		case *[]string:
-			if len(*v) == 0 { // all of them
-				all = append(all, s.Key+"=*")
-			}
-			for _, name := range *v {
-				all = append(all, s.Key+"="+name)
-			}
-		case *string:
-			if *v != "" && *v != s.Default {
-				all = append(all, s.Key+"="+*v)
-			}
-		}
-	}
-	return all
-}
-
 // Overlay returns the configuration of a job: this one, with the values that the job
 // sets by key. Allowed says which groups a job may set. The error joins an [Error],
 // [UnknownError] or [ConflictError] for each problem.

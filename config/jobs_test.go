@@ -82,23 +82,3 @@ func TestOverlay(t *testing.T) {
 		}
 	}
 }
-
-// TestFiledJobsSetting: what jobs in the store may name is a setting that names something
-// there, and a name. A setting that names anything has the placeholder that says so.
-func TestFiledJobsSetting(t *testing.T) {
-	for text, fine := range map[string]bool{
-		"nodeLabels=Person": true, "sourceProperty=risk": true, "metric=length": true, "propertyPrefix=gcNight": true,
-		"nodeCaption=a=b": true,
-		"risk":            false, "sourceProperty=": false, "=risk": false, "epsilon=1": false, "nodeQuery=x": false,
-	} {
-		if got := checkFiledJob(text); (got == "") != fine {
-			t.Errorf("%s: wants %q", text, got)
-		}
-	}
-	for _, s := range Settings() {
-		if named := strings.HasSuffix(s.Key, "Property") || strings.HasSuffix(s.Key, "Label") || strings.HasSuffix(s.Key, "Labels") ||
-			strings.HasSuffix(s.Key, "Types"); named && !s.names() {
-			t.Errorf("%s names something in the store", s.Key)
-		}
-	}
-}

@@ -83,13 +83,6 @@ func (s Setting) defaultIn(own map[string]string) string {
 	return s.Default
 }
 
-// names reports whether the values are names in the store, which tell what is read or
-// written there.
-func (s Setting) names() bool {
-	return s.Key == "propertyPrefix" || strings.Contains(s.arg, "LABEL") || strings.Contains(s.arg, "TYPE") ||
-		strings.Contains(s.arg, "PROPERTY")
-}
-
 // bounds is an interval of numbers; its zero value is all of them.
 type bounds struct {
 	min, max         float64

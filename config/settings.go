@@ -156,9 +156,6 @@ func sections() []section {
 			row("tlsCertificate", "FILE|none", "certificate chain and private key of the server, PEM; the key may be in a file beside "+
 				"it that ends in .key; none: listen beyond this machine without TLS, as behind a proxy that has it",
 				"a server that others see"),
-			row("filedJobs", "KEY=NAME,...", "run the jobs that are filed in the store, which may name these labels, types and "+
-				"properties, such as nodeLabels=Person,sourceProperty=risk; none of those jobs unless given",
-				"jobs that colleagues file"),
 		}},
 		{GroupWrite, []Setting{
 			row("mode", "", "stream: a row a node; stats: the summary; write: into the store",

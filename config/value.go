@@ -124,25 +124,9 @@ func (s Setting) storeList(field *[]string, raw any) (shown any, want string) {
 		if wrong := s.unfit(item); wrong != "" {
 			return nil, wrong
 		}
-		if s.Key == "filedJobs" {
-			if wrong := checkFiledJob(item); wrong != "" {
-				return nil, wrong
-			}
-		}
 	}
 	*field = items
 	return items, ""
-}
-
-// checkFiledJob refuses what is no KEY=NAME of a setting that names something in the store.
-func checkFiledJob(text string) string {
-	key, name, _ := strings.Cut(text, "=")
-	for _, s := range table() {
-		if s.Key == key && s.names() && name != "" {
-			return ""
-		}
-	}
-	return "KEY=NAME such as nodeLabels=Person or sourceProperty=risk, where KEY is a setting that names labels, types or properties"
 }
 
 func (s Setting) wantIf(bad bool) string {

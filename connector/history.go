@@ -85,6 +85,14 @@ func (run Run) count(name string) int64 {
 	return 0
 }
 
+// Moment returns a time as a value that a store holds; nil where it is zero.
+func Moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC()
+}
+
 // moment reads a time that a store holds as one, or as text.
 func moment(v any) time.Time {
 	switch t := v.(type) {

@@ -16,35 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/documented"
 )
 
-// TestDocumentedJob: the Cypher that the page on the scheduler shows files a job that the
-// scheduler takes and runs, once its graph is there.
-func TestDocumentedJob(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "how-to", "serve.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "```cypher\n")
-	statement, _, found := strings.Cut(rest, "```")
-	if !found || strings.Contains(rest[len(statement)+3:], "```cypher") {
-		t.Fatal("the page has not one block of Cypher")
-	}
-	c, name := newCLI(t), "risk"+token()
-	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
-	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.`"+name+"` = 1.0", nil)
-	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
-	forgetJob(t, name)
-	Query(t, strings.NewReplacer("'Person'", "'"+label+"'", "'risk', s", "'"+name+"', spendAtChance: true, s", "sourceProperty: 'risk'",
-		"sourceProperty: '"+name+"'").Replace(statement), nil)
-	c.ok(t, "budget", "set", "--create", "--budget-scope", "property="+name, "--epsilon", "2", "--delta", "1e-5", "--per", "30d")
-	c.refused(t, 6, "--filed-jobs", "job", "run", name, "--node-key", "id")
-	c.ok(t, "job", "run", name, "--node-key", "id", "--filed-jobs", "relationshipTypes=KNOWS,sourceProperty="+name+",nodeLabels="+label)
-	runs := Query(t, "MATCH (r:GraphCloakRun) WHERE r.budgetScope = $name RETURN r.status, r.epsilonSpent",
-		map[string]any{"name": "property=" + name})
-	if len(runs) != 1 || runs[0][0] != "FINISHED" || runs[0][1] != 0.5 {
-		t.Errorf("the job of the page left the runs %v, want one that is finished and spent ε = 0.5", runs)
-	}
-}
-
 // TestDocumentedNeo4j: every command of the page's console blocks runs, on a graph with the
 // properties that they name. What stands there indented asks, or is to be filled in.
 func TestDocumentedNeo4j(t *testing.T) {

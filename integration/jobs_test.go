@@ -5,10 +5,8 @@ package integration
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -178,79 +176,36 @@ func TestPlantedTicks(t *testing.T) {
 	}
 }
 
-// TestOddJobs: a job is listed with what its author wrote, whatever the types.
-func TestOddJobs(t *testing.T) {
+// TestPlantedJobs: records of a job that somebody else made, of any types, pause it at most.
+func TestPlantedJobs(t *testing.T) {
 	setUp(t)
-	s, name := connect(t).Jobs(), "odd "+token()
-	id := Query(t, "CREATE (j:GraphCloakJob {name: $name, where: point({x: 1, y: 2}), every: duration('PT1H'), day: date('2026-03-01'), "+
-		"at: localdatetime('2026-03-01T03:00'), zoned: datetime('2026-03-01T04:00+01:00'), raw: $raw, list: [1.5, 2.5], nothing: null}) "+
-		"RETURN elementId(j)",
-		map[string]any{"name": name, "raw": []byte("raw")})[0][0].(string)
-	t.Cleanup(func() {
-		Query(t, "MATCH (j:GraphCloakJob) WHERE elementId(j) = $id DELETE j", map[string]any{"id": id})
-	})
-	all, err := s.Jobs(t.Context())
-	if err != nil {
+	s, name := connect(t).Jobs(), "planted "+token()
+	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
+	if err := s.Enlist(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
-	k := slices.IndexFunc(all, func(f jobs.Filed) bool { return f.ID == id })
-	if k < 0 {
-		t.Fatalf("the job is not among %+v", all)
+	before, err := s.Standings(t.Context(), []string{name})
+	if err != nil || before[name].Since.IsZero() {
+		t.Fatalf("%+v, %v", before, err)
 	}
-	f := all[k].Fields
-	for key, v := range f {
-		switch v.(type) {
-		case string, time.Time, []any:
-		default:
-			t.Errorf("%s is a %T", key, v)
-		}
-	}
-	if at, ok := f["zoned"].(time.Time); !ok || !at.Equal(time.Date(2026, 3, 1, 3, 0, 0, 0, time.UTC)) {
-		t.Errorf("zoned is %v", f["zoned"])
-	}
-	if _, there := f["nothing"]; there || fmt.Sprint(f["list"]) != "[1.5 2.5]" || f["name"] != name {
-		t.Errorf("the fields are %v", f)
-	}
-}
-
-// TestLargeJobs: of records with more than a job has, whatever their types, only the name is
-// read; and no more records than there may be jobs.
-func TestLargeJobs(t *testing.T) {
-	setUp(t)
-	s, name := connect(t).Jobs(), "large "+token()
-	t.Cleanup(func() {
-		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
-	})
-	long := strings.Repeat("x", jobs.MaxJobSize)
-	for what, p := range map[string]map[string]any{
-		"small": {"schedule": "@daily", "nodeLabels": []string{"A", "B"}, "epsilon": 0.5},
-		"text":  {"schedule": long}, "texts": {"nodeLabels": []string{long[1:], "more"}}, "bytes": {"raw": []byte(long)},
-		"numbers": {"list": make([]int64, jobs.MaxJobSize)}, "message": {"message": long}, "key": {long: true},
+	for _, planted := range []map[string]any{
+		{"paused": "yes", "scheduledSince": "now"},
+		{"paused": int64(1), "scheduledSince": int64(1 << 62)},
+		{"scheduledSince": []bool{true}},
 	} {
-		p["name"] = name + what
-		Query(t, "CREATE (j:GraphCloakJob) SET j = $p", map[string]any{"p": p})
+		planted["name"] = name
+		Query(t, "CREATE (j:GraphCloakJob) SET j = $p", map[string]any{"p": planted})
 	}
-	all, err := s.Jobs(t.Context())
-	if err != nil {
+	Query(t, "CREATE (:GraphCloakJob {name: ['a'], paused: true}), (:GraphCloakJob {paused: true})", nil)
+	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob) WHERE j.name IS NULL OR j.name = ['a'] DELETE j", nil) })
+	if after, err := s.Standings(t.Context(), []string{name}); err != nil || after[name] != before[name] {
+		t.Errorf("%+v, %v, want %+v", after, err, before)
+	}
+	if err := s.SetPaused(t.Context(), name, true); err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	for _, f := range all {
-		what, ours := strings.CutPrefix(f.Name, name)
-		if !ours {
-			continue
-		}
-		found++
-		if f.TooLarge == (what == "small") || f.TooLarge && len(f.Fields) > 1 {
-			t.Errorf("%s: too large %v, %d fields", what, f.TooLarge, len(f.Fields))
-		}
-	}
-	if found != 7 {
-		t.Errorf("%d of 7 records are read", found)
-	}
-	Query(t, "UNWIND range(1, $n) AS i CREATE (:GraphCloakJob {name: $name + i})", map[string]any{"name": name, "n": jobs.MaxJobs})
-	if all, err = s.Jobs(t.Context()); err != nil || len(all) != jobs.MaxJobs+1 {
-		t.Errorf("%d records are read, %v, want %d", len(all), err, jobs.MaxJobs+1)
+	if after, err := s.Standings(t.Context(), []string{name}); err != nil || !after[name].Paused {
+		t.Errorf("paused: %+v, %v", after, err)
 	}
 }
 

@@ -53,12 +53,5 @@ func TestStore(t *testing.T) {
 		},
 		History: func(s storetest.Store) jobs.History { return s.(labelled).History() },
 		Jobs:    func(s storetest.Store) jobs.Store { return s.(labelled).Jobs() },
-		File: func(t *testing.T, s storetest.Store, properties map[string]any) string {
-			id := Query(t, "CREATE (j:GraphCloakJob) SET j = $p RETURN elementId(j)", map[string]any{"p": properties})[0][0].(string)
-			t.Cleanup(func() {
-				Query(t, "MATCH (j:GraphCloakJob) WHERE elementId(j) = $id DELETE j", map[string]any{"id": id})
-			})
-			return id
-		},
 	})
 }

@@ -35,7 +35,7 @@ func TestClockThatWasAhead(t *testing.T) {
 					!strings.Contains(s.Message, "2036") {
 					t.Errorf("the state is %+v", s)
 				}
-				e, before := New(Options{Store: w, Runner: w.runner}), len(w.ended("a", Finished))
+				e, before := w.engine(), len(w.ended("a", Finished))
 				for range 2 {
 					if err := e.Pause(t.Context(), "a", false); err != nil {
 						t.Fatal(err)

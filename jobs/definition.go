@@ -35,7 +35,6 @@ type Definition struct {
 	MaxRetries   int            // after errors that may pass
 	RetryDelay   time.Duration  // before the first retry; doubled for each
 	PingURL      string         // is told of the start and the end of a tick; anyone who knows it can report in the job's name; "": none
-	Filed        bool           // in the store, by anyone who may write there, not in the settings file
 	Settings     map[string]any // of the run, by key: everything else that was written
 }
 

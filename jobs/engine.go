@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
@@ -43,18 +42,19 @@ type Engine struct {
 	slots chan struct{}
 	wake  chan struct{}
 
+	roster []Job // as the settings file has them
+
 	mu     sync.Mutex
 	busy   map[string]bool // names of jobs that this instance is at
 	polled error           // of the last look at the store
 	last   time.Time       // when it succeeded, by the store; zero: never
-	seen   []Job           // what it found then
-	seenAt time.Time       // by this machine
 	life   context.Context // of Run
 	work   sync.WaitGroup
 
 	// By the name of a job, of Run alone.
-	kept map[string]time.Time // the tick that was due while every slot was taken
-	told map[string]time.Time // the latest missed time that was logged
+	kept       map[string]time.Time // the tick that was due while every slot was taken
+	toldMissed map[string]time.Time // the latest missed time that was logged
+	told       map[string]string    // what was logged to be wrong with it
 }
 
 // New returns an engine that does nothing before [Engine.Run] or [Engine.RunNow].
@@ -85,7 +85,8 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool),
-		kept: make(map[string]time.Time), told: make(map[string]time.Time),
+		kept: make(map[string]time.Time), toldMissed: make(map[string]time.Time), told: make(map[string]string),
+		roster: readJobs(o.Settings, o.Runner.Check),
 	}
 }
 
@@ -97,14 +98,6 @@ func (e *Engine) Ready() error {
 		return errors.New("jobs: the store was not read yet")
 	}
 	return e.polled
-}
-
-// Last returns the jobs as the last look at the store that succeeded found them, the store's time then, zero where there was none,
-// and how long ago that was. It reads nothing.
-func (e *Engine) Last() (all []Job, at time.Time, age time.Duration) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.seen), e.last, time.Since(e.seenAt)
 }
 
 // Wake makes the engine look at the store now.

@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,26 @@ func (w *world) instance(name string, store Store) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
+// file adds a job to the settings of the instances that start later.
+func (w *world) file(fields map[string]any) { w.options.Settings = append(w.options.Settings, fields) }
+
+// engine is one that nobody has started.
+func (w *world) engine() *Engine {
+	o := w.options
+	o.Store, o.Runner = cmp.Or(o.Store, Store(w)), cmp.Or(o.Runner, Runner(w.runner))
+	return New(o)
+}
+
+// state is what is shown of a job.
+func (w *world) state(name string) Summary {
+	all, _, err := w.engine().Jobs(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	i := slices.IndexFunc(all, func(j Job) bool { return j.Name == name })
+	return all[i].Summary()
+}
+
 func job(name, schedule string, more ...any) map[string]any {
 	fields := map[string]any{"name": name, "schedule": schedule}
 	for i := 0; i < len(more); i += 2 {
@@ -134,7 +155,7 @@ func TestYear(t *testing.T) {
 		w := newWorld()
 		w.options.Poll = 6 * time.Hour
 		w.file(job("nightly", "30 2 * * *", "timeZone", "Europe/Berlin"))
-		w.options.Settings = []map[string]any{job("hourly", "0 */6 * * *", "timeZone", "America/New_York")}
+		w.file(job("hourly", "0 */6 * * *", "timeZone", "America/New_York"))
 		stop, stopToo := w.instance("a", w), w.instance("b", w)
 		clockTo(t, "2027-01-01T00:00:00Z")
 		stop()
@@ -216,13 +237,13 @@ func TestPauseMissesNothing(t *testing.T) {
 		w.file(job("a", "@hourly", "missedRuns", "all"))
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T01:30:00Z")
-		w.SetPaused(t.Context(), Target{ID: "0"}, true)
+		w.SetPaused(t.Context(), "a", true)
 		clockTo(t, "2026-06-01T02:30:00Z")
 		if s := w.state("a"); s.Status != Paused || !s.NextRun.IsZero() {
 			t.Errorf("paused: %+v", s)
 		}
 		clockTo(t, "2026-06-01T05:30:00Z")
-		w.SetPaused(t.Context(), Target{ID: "0"}, false)
+		w.SetPaused(t.Context(), "a", false)
 		clockTo(t, "2026-06-01T06:30:00Z")
 		stop()
 		if got := w.ended("a", Finished); len(got) != 2 || got[0].Hour() != 1 || got[1].Hour() != 6 {
@@ -613,7 +634,7 @@ func TestLostLeaseStopsTheRun(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
-			go func() { New(Options{Store: w, Runner: w.runner}).Run(ctx); close(done) }()
+			go func() { w.engine().Run(ctx); close(done) }()
 			clockTo(t, "2026-06-01T01:30:00Z")
 			cancel()
 			<-done
@@ -698,12 +719,13 @@ func TestCancelAtSpend(t *testing.T) {
 	})
 }
 
-// TestBadJobs: each is named where it stands, and the good one runs.
+// TestBadJobs: each is named with what is wrong with it, and the good one runs.
 func TestBadJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
-		w.options.Settings = []map[string]any{job("own", "@daily"), job("own2", "nonsense"), {}}
+		var log lockedbuffer.Buffer
+		w.options.Log = slog.New(slog.NewTextHandler(&log, nil))
 		w.file(job("good", "@hourly"))
 		w.file(job("line", "at night"))
 		w.file(job("zone", "@daily", "timeZone", "Mars/Olympus"))
@@ -711,7 +733,6 @@ func TestBadJobs(t *testing.T) {
 		w.file(map[string]any{"name": "missing"})
 		w.file(map[string]any{"schedule": "@daily"})
 		w.file(job("key", "@daily", "noSuchKey", 1))
-		w.file(job("own", "@daily"))
 		w.file(job("twin", "@daily"))
 		w.file(job("twin", "@daily"))
 		stop := w.instance("a", w)
@@ -720,24 +741,16 @@ func TestBadJobs(t *testing.T) {
 		if got := w.ended("good", Finished); len(got) != 1 {
 			t.Errorf("good: %v", got)
 		}
-		w.memory.mu.Lock()
-		defer w.memory.mu.Unlock()
-		wants := map[string]string{
-			"line": "no cron expression", "zone": "Mars/Olympus", "type": "timeout is a number",
-			"missing": "schedule is missing", "": "name",
-			"key": "noSuchKey", "own": "another name", "twin": "2 jobs have the name", "own2": "no cron expression", "jobs[2]": "name",
-		}
-		for _, f := range w.filed {
-			want, bad := wants[f.Name]
-			if f.Name == "own" && f.Origin == OriginSettings {
-				want, bad = "", false
+		for name, want := range map[string]string{
+			"line": "no cron expression", "zone": "Mars/Olympus", "type": "timeout is a number", "missing": "schedule is missing",
+			"jobs[5]": "name", "key": "noSuchKey", "twin": "2 jobs of the settings file have the name",
+		} {
+			if s := w.state(name); s.Status != Invalid || !strings.Contains(s.Message, want) {
+				t.Errorf("%q: %+v, want %q", name, s, want)
 			}
-			if bad != (f.State.Status == Invalid) || !strings.Contains(f.State.Message, want) {
-				t.Errorf("%q: %+v, want %q", f.Name, f.State, want)
+			if n := strings.Count(log.String(), "job="+name+" "); n != 1 && name != "twin" {
+				t.Errorf("the log names %s %d times: %s", name, n, log.String())
 			}
-		}
-		if len(w.filed) != 10+3 {
-			t.Errorf("%d records", len(w.filed))
 		}
 	})
 }
@@ -749,7 +762,7 @@ func TestStoreDown(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
 		w.file(job("a", "@hourly", "missedRuns", "all"))
-		e := New(Options{Store: w, Runner: w.runner})
+		e := w.engine()
 		if e.Ready() == nil {
 			t.Error("it is ready before its first look")
 		}
@@ -787,8 +800,7 @@ func TestRunNow(t *testing.T) {
 		clockTo(t, "2026-06-01T00:30:00Z")
 		w := newWorld()
 		w.file(job("a", "@hourly", "paused", true))
-		w.filed[0].Paused = true
-		e := New(Options{Store: w, Runner: w.runner, Instance: "cli"})
+		e := w.engine()
 		c, end, err := e.RunNow(t.Context(), "a")
 		if err != nil || end.Status != Finished || c.NominalTime != instant(t, "2026-06-01T00:30:00Z") {
 			t.Errorf("%+v, %+v, %v", c, end, err)
@@ -879,14 +891,12 @@ func TestCaution(t *testing.T) {
 			}
 			return found
 		}
-		w.options.Settings = []map[string]any{job("own", "@daily")}
-		w.file(job("filed", "@hourly"))
+		w.file(job("own", "@daily"))
+		w.file(job("often", "@hourly"))
 		w.file(job("bad", "at night"))
 		stop := w.instance("a", w)
 		said := func() map[string]string {
-			o := w.options
-			o.Store, o.Runner = w, w.runner
-			all, _, err := New(o).Jobs(t.Context())
+			all, _, err := w.engine().Jobs(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -897,11 +907,11 @@ func TestCaution(t *testing.T) {
 			return by
 		}
 		clockTo(t, "2026-06-01T00:40:00Z")
-		if got := said(); got["own"] != "no cap; for own" || got["filed"] != "no cap; for filed" || strings.Contains(got["bad"], "no cap") {
+		if got := said(); got["own"] != "no cap; for own" || got["often"] != "no cap; for often" || strings.Contains(got["bad"], "no cap") {
 			t.Errorf("before the first run: %q", got)
 		}
 		clockTo(t, "2026-06-01T01:30:00Z")
-		if got := said(); got["own"] != "no cap; for own" || strings.Contains(got["filed"], "no cap") {
+		if got := said(); got["own"] != "no cap; for own" || strings.Contains(got["often"], "no cap") {
 			t.Errorf("after the first run of one: %q", got)
 		}
 		stop()

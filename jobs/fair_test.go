@@ -56,7 +56,7 @@ func TestMissedTimesAreTold(t *testing.T) {
 		clockTo(t, "2026-06-04T00:30:00Z")
 		stop = w.instance("a", w)
 		time.Sleep(5 * time.Minute)
-		all, _, err := New(Options{Store: w, Runner: w.runner}).Jobs(t.Context())
+		all, _, err := w.engine().Jobs(t.Context())
 		stop()
 		if err != nil || len(all) != 1 || all[0].Missed != 3 || !all[0].MissedLast.Equal(instant(t, "2026-06-04T00:00:00Z")) {
 			t.Errorf("the list tells %+v, %v, want 3 missed times", all, err)

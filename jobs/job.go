@@ -4,27 +4,27 @@ package jobs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Job is a job as it stands: what its author wrote, and what became of it.
+// Job is a job as it stands: what the settings file says, and what became of it.
 type Job struct {
-	Target
-	Origin     string     // [OriginSettings], or "" where it is filed in the store
+	Name       string
 	Definition Definition // without meaning where Problem is set
 	Problem    error      // why it cannot run; nil: it can
-	Paused     bool
-	State      State   // as it stands in the store
-	Last       Claim   // of the latest tick; zero: none
-	Caution    Caution // what will refuse its first run, by [Options.Cautions]; zero: nothing known
+	Paused     bool       // by the settings file or by an operator
+	Last       Claim      // of the latest tick; zero: none
+	Caution    Caution    // what will refuse its first run, by [Options.Cautions]; zero: nothing known
 
 	Missed     int       // times since its last run at which nobody ran it and that are not made up for; up to 100
 	MissedLast time.Time // the latest of them
 
-	pausedInSettings bool
-	unread           bool // its state, too
+	pausedInSettings, enlisted bool
+	scheduledSince, now        time.Time // now is the store's at the look
 }
 
 // Caution is what will refuse the first run of a job.
@@ -35,79 +35,36 @@ type Caution struct {
 
 // ahead reports whether the latest tick is one of a time to come: the store's clock was
 // put back by more than a little since it was claimed.
-func (j Job) ahead(now time.Time) bool { return j.Last.NominalTime.After(now.Add(onTime)) }
-
-// scheduled is the time since which a job counts: one that was invalid or paused is
-// scheduled again, and so has missed nothing.
-func (j Job) scheduled(now time.Time) time.Time {
-	at, before := j.State.ScheduledSince, j.State.Status
-	if at.IsZero() || at.After(now.Add(onTime)) || before == Invalid || before == Paused {
-		return now
-	}
-	return at
-}
+func (j Job) ahead() bool { return j.Last.NominalTime.After(j.now.Add(onTime)) }
 
 // since is the time after which the job's next tick is.
-func (j Job) since(now time.Time) time.Time {
-	if at := j.scheduled(now); at.After(j.Last.NominalTime) {
+func (j Job) since() time.Time {
+	at := j.scheduledSince
+	if at.IsZero() || at.After(j.now.Add(onTime)) {
+		at = j.now
+	}
+	if at.After(j.Last.NominalTime) {
 		return at
 	}
 	return j.Last.NominalTime
 }
 
 // countMissed counts what a job has missed. While it runs, nothing is late but itself.
-func (j *Job) countMissed(now time.Time) {
+func (j *Job) countMissed() {
 	if j.Problem == nil && !j.Paused && !j.Last.Open() {
-		j.Missed, j.MissedLast = j.Definition.missed(j.since(now), now)
+		j.Missed, j.MissedLast = j.Definition.missed(j.since(), j.now)
 	}
-}
-
-// state is what there is to show of a job.
-func (j Job) state(now time.Time) State {
-	s := State{
-		Status: JobStatus(j.Last.Status), Message: j.Last.Message, ScheduledSince: j.State.ScheduledSince,
-		LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID,
-	}
-	if s.Status == "" {
-		s.Status = cmp.Or(j.Caution.Status, Pending)
-		if j.Caution.Err != nil {
-			s.Message = oneLine(j.Caution.Err.Error())
-		}
-	}
-	switch {
-	case j.Problem != nil:
-		s.Status, s.Message = Invalid, oneLine(j.Problem.Error())
-		return s
-	case j.Paused:
-		if !j.Last.Open() {
-			s.Status = Paused
-		}
-		return s
-	}
-	s.ScheduledSince = j.scheduled(now)
-	s.NextRun = j.Definition.upcoming(j.since(now), now)
-	return s
-}
-
-// same compares what is shown, to the millisecond that stores keep.
-func (s State) same(o State) bool {
-	for _, t := range [][2]time.Time{{s.ScheduledSince, o.ScheduledSince}, {s.LastRun, o.LastRun}, {s.NextRun, o.NextRun}} {
-		if !t[0].Truncate(time.Millisecond).Equal(t[1].Truncate(time.Millisecond)) {
-			return false
-		}
-	}
-	return s.Status == o.Status && s.Message == o.Message && s.LastRunID == o.LastRunID
 }
 
 // next is when to look at a job again; the zero time is whenever.
-func (j Job) next(now time.Time) time.Time {
+func (j Job) next() time.Time {
 	switch {
 	case j.Last.Open():
-		if at := takeoverTime(j.Last); at.After(now) {
+		if at := takeoverTime(j.Last); at.After(j.now) {
 			return at
 		}
 	case j.Problem == nil && !j.Paused:
-		return j.Definition.upcoming(j.since(now), now)
+		return j.Definition.upcoming(j.since(), j.now)
 	}
 	return time.Time{}
 }
@@ -126,7 +83,6 @@ type Summary struct {
 	Status    JobStatus `json:"status"`
 	Schedule  string    `json:"schedule,omitempty"`
 	TimeZone  string    `json:"timeZone,omitempty"`
-	Origin    string    `json:"origin"` // settings, or store
 	Paused    bool      `json:"paused"`
 	LastRun   time.Time `json:"lastRun,omitzero"` // nominal time
 	LastRunID string    `json:"lastRunId,omitempty"`
@@ -139,17 +95,27 @@ type Summary struct {
 // Summary returns what is shown of a job.
 func (j Job) Summary() Summary {
 	s := Summary{
-		Name: j.Name, Status: j.State.Status, Schedule: j.Definition.ScheduleText, TimeZone: j.Definition.TimeZone,
-		Origin: "store", Paused: j.Paused, LastRun: j.State.LastRun, LastRunID: j.State.LastRunID, NextRun: j.State.NextRun,
-		Message: j.State.Message,
+		Name: j.Name, Status: JobStatus(j.Last.Status), Schedule: j.Definition.ScheduleText, TimeZone: j.Definition.TimeZone,
+		Paused: j.Paused, LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID, Message: j.Last.Message, Missed: j.Missed,
 	}
-	if j.Origin == OriginSettings {
-		s.Origin = OriginSettings
+	if s.Status == "" {
+		s.Status = cmp.Or(j.Caution.Status, Pending)
+		if j.Caution.Err != nil {
+			s.Message = oneLine(j.Caution.Err.Error())
+		}
+	}
+	switch {
+	case j.Problem != nil:
+		s.Status, s.Message = Invalid, oneLine(j.Problem.Error())
+	case j.Paused && !j.Last.Open():
+		s.Status = Paused
+	case !j.Paused:
+		s.NextRun = j.Definition.upcoming(j.since(), j.now)
 	}
 	if j.Last.Status == WaitingForBudget {
 		s.RenewsAt = j.Last.RenewsAt
 	}
-	if s.Missed = j.Missed; s.Missed > 0 {
+	if s.Missed > 0 {
 		s.Message = strings.TrimPrefix(s.Message+"; "+j.MissedText(), "; ")
 	}
 	return s
@@ -164,8 +130,35 @@ func (j Job) MissedText() string {
 	case maxMissed:
 		times = fmt.Sprintf("%d times or more", maxMissed)
 	}
-	if !j.State.LastRun.IsZero() {
+	if !j.Last.NominalTime.IsZero() {
 		since = " since its last run"
 	}
 	return fmt.Sprintf("no server ran it in time %s%s, the latest at %s", times, since, j.MissedLast.Format(time.RFC3339))
+}
+
+// readJobs reads the jobs of the settings file, by name. Of two with one name neither runs.
+func readJobs(settings []map[string]any, check func(Definition) error) (all []Job) {
+	names := make(map[string]int)
+	for i, fields := range settings {
+		d, err := Define(fields)
+		if err == nil {
+			err = check(d)
+		}
+		if err != nil {
+			d = Definition{Name: d.Name} // an open tick is not begun by it
+		}
+		name, _ := fields["name"].(string)
+		j := Job{Name: cmp.Or(name, fmt.Sprintf("jobs[%d]", i)), Definition: d, Problem: err}
+		j.pausedInSettings, _ = fields["paused"].(bool)
+		names[j.Name]++
+		all = append(all, j)
+	}
+	for i, j := range all {
+		if n := names[j.Name]; n > 1 {
+			all[i].Problem = errors.Join(j.Problem, fmt.Errorf("%d jobs of the settings file have the name %q", n, j.Name))
+			all[i].Definition = Definition{Name: j.Name}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }

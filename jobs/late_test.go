@@ -79,7 +79,7 @@ func TestLateHolder(t *testing.T) {
 				if name == "cannot ask" {
 					store = awayStore{w, r.taken}
 				}
-				e := New(Options{Store: store, Runner: r, Instance: "a", Lease: time.Minute})
+				e := New(Options{Store: store, Runner: r, Instance: "a", Lease: time.Minute, Settings: w.options.Settings})
 				done := make(chan struct{})
 				go func() { e.Run(ctx); close(done) }()
 				<-r.taken

@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -83,13 +82,12 @@ func (e *Engine) Pause(ctx context.Context, name string, paused bool) error {
 		return fmt.Errorf("%w: %s", ErrPausedInSettings, name)
 	}
 	defer e.Wake()
-	if !paused && j.ahead(view.now) {
-		// It is shown as invalid first: so it is scheduled from now on.
-		if err := errors.Join(e.Store.SetState(ctx, j.Target, j.state(view.now)), e.Store.Rewind(ctx, name)); err != nil {
+	if !paused && j.ahead() {
+		if err := e.Store.Rewind(ctx, name); err != nil {
 			return err
 		}
 	}
-	return e.Store.SetPaused(ctx, j.Target, paused)
+	return e.Store.SetPaused(ctx, name, paused)
 }
 
 // ErrPausedInSettings: a job of the settings file is paused there, and is resumed there.

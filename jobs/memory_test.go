@@ -5,7 +5,7 @@ package jobs
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -17,13 +17,12 @@ type memory struct {
 	skew  time.Duration
 	down  error // what every method returns; nil: the store works
 	ticks map[string][]Claim
-	filed []Filed
+	kept  map[string]Standing
 	runs  map[string]Run
-	saves int
 }
 
 func newMemory() *memory {
-	return &memory{ticks: make(map[string][]Claim), runs: make(map[string]Run)}
+	return &memory{ticks: make(map[string][]Claim), kept: make(map[string]Standing), runs: make(map[string]Run)}
 }
 
 func (m *memory) now() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
@@ -131,37 +130,28 @@ func (m *memory) Ticks(_ context.Context, q TickQuery) ([]Claim, error) {
 	return all, m.down
 }
 
-func (m *memory) Jobs(context.Context) ([]Filed, error) {
+func (m *memory) Standings(context.Context, []string) (map[string]Standing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.filed), m.down
+	return maps.Clone(m.kept), m.down
 }
 
-// board changes one record, and creates that of a job of the settings file.
-func (m *memory) board(t Target, change func(*Filed)) error {
+func (m *memory) Enlist(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.saves++
-	for i, f := range m.filed {
-		if t.ID != "" && f.ID == t.ID || t.ID == "" && f.Origin == OriginSettings && f.Name == t.Name {
-			change(&m.filed[i])
-			return m.down
-		}
+	if _, ok := m.kept[name]; !ok && m.down == nil {
+		m.kept[name] = Standing{Since: m.now()}
 	}
-	if t.ID != "" {
-		return ErrNoJob
-	}
-	m.filed = append(m.filed, Filed{ID: fmt.Sprint(len(m.filed)), Name: t.Name, Origin: OriginSettings})
-	change(&m.filed[len(m.filed)-1])
 	return m.down
 }
 
-func (m *memory) SetState(_ context.Context, t Target, s State) error {
-	return m.board(t, func(f *Filed) { f.State = s })
-}
-
-func (m *memory) SetPaused(_ context.Context, t Target, paused bool) error {
-	return m.board(t, func(f *Filed) { f.Paused = paused })
+func (m *memory) SetPaused(_ context.Context, name string, paused bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.down == nil {
+		m.kept[name] = Standing{Paused: paused, Since: m.now()}
+	}
+	return m.down
 }
 
 func (m *memory) PutRun(_ context.Context, r Run) error {
@@ -189,26 +179,6 @@ func (m *memory) ListRuns(_ context.Context, q RunQuery) ([]Run, error) {
 
 func (m *memory) GetRun(context.Context, string) (Run, error)             { return Run{}, m.down }
 func (m *memory) PruneRuns(_ context.Context, _ time.Time) (int64, error) { return 0, m.down }
-
-// file adds a job as somebody would in the store.
-func (m *memory) file(fields map[string]any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	name, _ := fields["name"].(string)
-	m.filed = append(m.filed, Filed{ID: fmt.Sprint(len(m.filed)), Name: name, Fields: fields})
-}
-
-// state returns what is shown of a job.
-func (m *memory) state(name string) State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, f := range m.filed {
-		if f.Name == name {
-			return f.State
-		}
-	}
-	return State{}
-}
 
 // ended returns the nominal times of a job's ticks with a status.
 func (m *memory) ended(name string, status Status) []time.Time {

@@ -3,8 +3,8 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 )
@@ -15,10 +15,6 @@ type turn struct {
 	tick       Tick
 	since      time.Time // its job waits since then
 }
-
-// maxShown bounds the jobs that cannot run and are told so at one look: writing it for
-// thousands would keep the others waiting.
-const maxShown = 100
 
 // Run schedules until the end of ctx, and returns once every run has ended or was
 // abandoned within Drain, for another instance to take over. A store that fails is
@@ -88,24 +84,20 @@ func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 		return wait, err
 	}
 	e.mu.Lock()
-	e.last, e.seenAt, e.seen = view.now, time.Now(), slices.Clone(view.jobs)
-	for i, j := range e.seen {
-		e.seen[i].State = j.state(view.now)
-	}
+	e.last = view.now
 	e.mu.Unlock()
-	began, wrong := e.beginAll(ctx, e.turns(view)), 0
+	began := e.beginAll(ctx, e.turns(view))
 	for _, j := range view.jobs {
-		s := j.state(view.now)
-		next := j.next(view.now)
+		next := j.next()
 		if began[j.Name] {
 			next = view.now.Add(time.Millisecond) // its state has changed
-		} else if j.Problem == nil {
-			e.show(ctx, j, s)
-		} else if !s.same(j.State) && !j.unread && wrong < maxShown {
-			wrong++
-			e.show(ctx, j, s)
 		}
-		e.tellMissed(j)
+		if !j.enlisted && j.Problem == nil {
+			if err := e.Store.Enlist(ctx, j.Name); err != nil {
+				return wait, err
+			}
+		}
+		e.tell(j)
 		if !next.IsZero() {
 			wait = min(wait, max(next.Sub(view.now), 0))
 		}
@@ -131,7 +123,7 @@ func (e *Engine) turns(v view) (all []turn) {
 		if j.Problem != nil || j.Paused {
 			continue
 		}
-		if at := e.due(j, v.now); !at.IsZero() {
+		if at := e.due(j); !at.IsZero() {
 			since := at
 			if since.Before(j.Last.EndedAt) {
 				since = j.Last.EndedAt
@@ -145,10 +137,10 @@ func (e *Engine) turns(v view) (all []turn) {
 
 // due is the nominal time at which a job is due: by its policy, or one that was due while
 // every slot of this instance was taken.
-func (e *Engine) due(j Job, now time.Time) time.Time {
-	since := j.since(now)
-	at := j.Definition.due(since, now)
-	if kept := e.kept[j.Name]; at.IsZero() && kept.After(since) && now.Sub(kept) <= j.Definition.MissedWithin {
+func (e *Engine) due(j Job) time.Time {
+	since := j.since()
+	at := j.Definition.due(since, j.now)
+	if kept := e.kept[j.Name]; at.IsZero() && kept.After(since) && j.now.Sub(kept) <= j.Definition.MissedWithin {
 		return kept
 	}
 	return at
@@ -168,30 +160,24 @@ func (e *Engine) beginAll(ctx context.Context, all []turn) map[string]bool {
 	return began
 }
 
-// tellMissed logs the times that a job has missed since its last run, once each.
-func (e *Engine) tellMissed(j Job) {
-	if j.MissedLast.After(e.told[j.Name]) {
-		e.told[j.Name] = j.MissedLast
+// tell logs what is wrong with a job where this instance has not logged it yet, and the
+// times that it has missed since its last run, once each.
+func (e *Engine) tell(j Job) {
+	if j.MissedLast.After(e.toldMissed[j.Name]) {
+		e.toldMissed[j.Name] = j.MissedLast
 		e.Log.Warn("times of a job were missed", "job", j.Name, "times", j.Missed, "latest", j.MissedLast)
 	}
-}
-
-// show writes the state of a job where it is another than what stands there.
-func (e *Engine) show(ctx context.Context, j Job, s State) {
-	if s.same(j.State) {
+	problem, text := cmp.Or(j.Problem, j.Caution.Err), ""
+	if problem != nil {
+		text = oneLine(problem.Error())
+	}
+	if e.told[j.Name] == text {
 		return
 	}
-	err := e.Store.SetState(ctx, j.Target, s)
-	if err != nil && !errors.Is(err, ErrNoJob) && ctx.Err() == nil {
-		e.Log.Warn("the state of a job cannot be written", "job", j.Name, "error", err)
-	}
-	if err != nil || j.State.Message == s.Message {
-		return
-	}
-	switch {
-	case s.Status == Invalid:
-		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", s.Message)
-	case j.Caution.Err != nil:
-		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", s.Message)
+	switch e.told[j.Name] = text; {
+	case j.Problem != nil:
+		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", text)
+	case problem != nil:
+		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", text)
 	}
 }

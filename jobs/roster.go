@@ -3,9 +3,7 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -21,19 +19,20 @@ type view struct {
 // Jobs returns every job, by name, and the store's time.
 func (e *Engine) Jobs(ctx context.Context) ([]Job, time.Time, error) {
 	v, err := e.look(ctx)
-	for i := range v.jobs {
-		v.jobs[i].State = v.jobs[i].state(v.now)
-	}
 	return v.jobs, v.now, err
 }
 
-// look reads the clock, the jobs and their latest ticks.
+// look reads the clock, and what is kept of the jobs with their latest ticks.
 func (e *Engine) look(ctx context.Context) (view, error) {
 	now, err := e.Store.Now(ctx)
 	if err != nil {
 		return view{}, err
 	}
-	all, err := e.board(ctx)
+	names := make([]string, len(e.roster))
+	for i, j := range e.roster {
+		names[i] = j.Name
+	}
+	kept, err := e.Store.Standings(ctx, names)
 	if err != nil {
 		return view{}, err
 	}
@@ -41,20 +40,23 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{now: now.UTC().Truncate(time.Millisecond), jobs: all}
+	v := view{now: now.UTC().Truncate(time.Millisecond), jobs: slices.Clone(e.roster)}
 	byName := make(map[string]Claim, len(latest))
 	for _, c := range latest {
 		byName[c.JobName] = c
 	}
-	for i, j := range v.jobs { // of several with one name the first is at its ticks
-		v.jobs[i].Last = byName[j.Name]
+	for i := range v.jobs { // of several with one name the first is at its ticks
+		j := &v.jobs[i]
+		standing, ok := kept[j.Name]
+		j.now, j.enlisted, j.scheduledSince, j.Paused = v.now, ok, standing.Since, standing.Paused || j.pausedInSettings
+		j.Last = byName[j.Name]
 		delete(byName, j.Name)
-		if v.jobs[i].ahead(v.now) && j.Problem == nil {
-			v.jobs[i].Problem = fmt.Errorf("its last time, %s, is ahead of the store's clock, which says %s: one of them was wrong. "+
+		if j.ahead() && j.Problem == nil {
+			j.Problem = fmt.Errorf("its last time, %s, is ahead of the store's clock, which says %s: one of them was wrong. "+
 				"If the clock is right now, `graphcloak job resume %s` goes on from now",
-				v.jobs[i].Last.NominalTime.Format(time.RFC3339), v.now.Format(time.RFC3339), j.Name)
+				j.Last.NominalTime.Format(time.RFC3339), v.now.Format(time.RFC3339), j.Name)
 		}
-		v.jobs[i].countMissed(v.now)
+		j.countMissed()
 	}
 	for _, c := range latest {
 		if _, ok := byName[c.JobName]; ok {
@@ -63,21 +65,6 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 	}
 	e.caution(ctx, v.jobs)
 	return v, nil
-}
-
-// board reads the records of the jobs. One that newly cannot run is read once more: a record that another client changes
-// meanwhile may lack properties, and a job that was invalid counts from now on.
-func (e *Engine) board(ctx context.Context) ([]Job, error) {
-	for again := false; ; again = true {
-		filed, err := e.Store.Jobs(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all := e.roster(filed)
-		if again || !slices.ContainsFunc(all, func(j Job) bool { return j.Problem != nil && j.State.Status != Invalid }) {
-			return all, nil
-		}
-	}
 }
 
 // caution asks about the jobs that wait for their first run: how a later one will end, the
@@ -107,79 +94,4 @@ func (v view) find(name string) (Job, error) {
 		}
 	}
 	return Job{}, fmt.Errorf("%w: job %q", ErrNoJob, clip(name))
-}
-
-// roster merges the jobs of the settings file with those that are filed. Of two with
-// one name that of the settings file stands; of two that are filed neither does.
-func (e *Engine) roster(filed []Filed) []Job {
-	states := make(map[string]Filed)
-	names := make(map[string]int)
-	for _, f := range filed {
-		if f.Origin == OriginSettings {
-			states[f.Name] = f
-		} else {
-			names[f.Name]++
-		}
-	}
-	var all []Job
-	own := make(map[string]bool)
-	for i, fields := range e.Settings {
-		j := e.fromSettings(i, fields, states)
-		if own[j.Name] {
-			j.Problem = errors.Join(j.Problem, fmt.Errorf("two jobs of the settings file have the name %q", j.Name))
-		}
-		own[j.Name] = true
-		all = append(all, j)
-	}
-	for _, f := range filed {
-		if f.Origin == OriginSettings {
-			continue
-		}
-		j := Job{Target: Target{ID: f.ID, Name: f.Name}, Paused: f.Paused, State: f.State}
-		j.Definition, j.Problem = e.define(f.Fields, true)
-		if own[f.Name] {
-			j.Problem = errors.Join(j.Problem, fmt.Errorf("the settings file has a job %q: give this one another name", f.Name))
-		} else if f.Name != "" && names[f.Name] > 1 {
-			j.Problem = errors.Join(j.Problem, fmt.Errorf("%d jobs have the name %q: give each its own", names[f.Name], f.Name))
-		}
-		if f.TooLarge {
-			j.Problem, j.unread = fmt.Errorf("its properties are larger than %d characters, and were not read", MaxJobSize), true
-		}
-		if len(all) >= MaxJobs {
-			j.Problem = fmt.Errorf("there are more than %d jobs: this one is left out, and so may others be", MaxJobs)
-		}
-		if j.Problem != nil {
-			j.Definition = Definition{Name: j.Definition.Name} // an open tick is not begun by it
-		}
-		all = append(all, j)
-	}
-	slices.SortStableFunc(all, func(a, b Job) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-}
-
-func (e *Engine) fromSettings(i int, fields map[string]any, states map[string]Filed) Job {
-	name, _ := fields["name"].(string)
-	if name == "" {
-		name = fmt.Sprintf("jobs[%d]", i)
-	}
-	state := states[name]
-	written, _ := fields["paused"].(bool)
-	j := Job{
-		Target: Target{Name: name}, Origin: OriginSettings, Paused: written || state.Paused, State: state.State,
-		pausedInSettings: written,
-	}
-	j.Definition, j.Problem = e.define(fields, false)
-	return j
-}
-
-func (e *Engine) define(fields map[string]any, filed bool) (Definition, error) {
-	d, err := Define(fields)
-	d.Filed = filed
-	if err == nil {
-		err = e.Runner.Check(d)
-	}
-	if err != nil {
-		return Definition{Name: d.Name}, err
-	}
-	return d, nil
 }

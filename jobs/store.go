@@ -141,50 +141,21 @@ type TickQuery struct {
 	Limit   int    // 0: all
 }
 
-// Board is where jobs are filed and their states are seen: (:GraphCloakJob) nodes in
-// Neo4j. A job of the settings file has a record of its state only.
+// Board keeps of each job what outlasts a server: (:GraphCloakJob) nodes in Neo4j.
 type Board interface {
-	// Jobs returns records by name, those of the settings file among the first [MaxJobs] and
-	// one. It fails only as a whole: what is wrong with one record, such as a name that is
-	// missing or no text, stands in its Filed.
-	Jobs(ctx context.Context) ([]Filed, error)
-	// SetState replaces the state of one record. A Target without ID is the record of a
-	// job of the settings file, which is created where it is not there. [ErrNoJob] where
-	// the ID is gone.
-	SetState(ctx context.Context, t Target, s State) error
-	// SetPaused sets the property paused. As SetState for targets.
-	SetPaused(ctx context.Context, t Target, paused bool) error
+	// Standings returns what is kept of the jobs with these names.
+	Standings(ctx context.Context, names []string) (map[string]Standing, error)
+	// Enlist begins to keep a job, scheduled since now; one that is kept stays as it is.
+	Enlist(ctx context.Context, jobName string) error
+	// SetPaused pauses a job, or schedules it since now.
+	SetPaused(ctx context.Context, jobName string, paused bool) error
 }
 
-// Target names a record of the board.
-type Target struct {
-	ID   string // the store's own id of a filed record; "": a job of the settings file
-	Name string
+// Standing is what is kept of a job.
+type Standing struct {
+	Paused bool
+	Since  time.Time // ticks before it are not missed
 }
-
-// OriginSettings is the property origin of a record that only holds the state of a job
-// of the settings file.
-const OriginSettings = "settings"
-
-// Filed is a record of the board as somebody else may have made it.
-type Filed struct {
-	ID     string // the store's own
-	Name   string // "" where it is missing or no text
-	Origin string // OriginSettings, or "" for a filed job
-	Paused bool   // the property paused; false where it is missing
-	// all properties but those of State, with values as they are: bool, int64, float64, string, time.Time, lists of these; another type as
-	// its text
-	Fields map[string]any
-	State  State // as far as it can be read
-
-	TooLarge bool // beyond [MaxJobSize]: only ID, Name and Origin were read
-}
-
-// Bounds of what is read of a store at every look.
-const (
-	MaxJobs    = 1000      // records of jobs
-	MaxJobSize = 16 * 1024 // characters of all properties of a record
-)
 
 // JobStatus is what a job is doing.
 type JobStatus string
@@ -195,16 +166,6 @@ const (
 	Paused  JobStatus = "PAUSED"
 	Invalid JobStatus = "INVALID" // it cannot run as it is; the message says why
 )
-
-// State is what is shown of a job, in properties of its record.
-type State struct {
-	Status         JobStatus `json:"status"`
-	Message        string    `json:"message,omitempty"`
-	ScheduledSince time.Time `json:"scheduledSince,omitzero"` // ticks before it are not missed
-	LastRun        time.Time `json:"lastRun,omitzero"`        // nominal time of the last tick that was run
-	LastRunID      string    `json:"lastRunId,omitempty"`
-	NextRun        time.Time `json:"nextRun,omitzero"` // nominal time; zero: none
-}
 
 // History keeps every run, (:GraphCloakRun) in Neo4j, of jobs and of the command, in
 // every mode.

@@ -15,7 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// examineJobs looks at the jobs of the settings file and of the store: each that cannot
+// examineJobs looks at the jobs of the settings file: each that cannot
 // run as it is fails, and each that costs more than its whole cap.
 func (a *app) examineJobs(ctx context.Context) []neo4j.CheckResult {
 	all, err := a.readJobs(ctx)
@@ -59,16 +59,17 @@ var errMissed = errors.New("the times of a job were missed")
 
 // examineJob checks a job by its state.
 func examineJob(j jobs.Job) neo4j.CheckResult {
-	c := neo4j.CheckResult{Name: "job " + term.Visible(j.Name), Detail: term.Visible(j.State.Message)}
+	s := j.Summary()
+	c := neo4j.CheckResult{Name: "job " + term.Visible(j.Name), Detail: term.Visible(s.Message)}
 	refused, cautioned := errors.AsType[*failure](j.Caution.Err)
 	switch {
-	case j.State.Status == jobs.Invalid:
+	case s.Status == jobs.Invalid:
 		c.Err, c.Fix = jobs.ErrInvalid, defaultSuggestion(jobs.ErrInvalid, exitConflict)
 	case cautioned:
 		c.Detail, c.Fix, c.Err = term.Visible(refused.Error()), term.Visible(refused.suggestion), refused
-	case j.State.Status == jobs.JobStatus(jobs.OverBudget):
+	case s.Status == jobs.JobStatus(jobs.OverBudget):
 		c.Detail = fmt.Sprintf("its run of %s would have cost more than its whole cap: %s",
-			j.State.LastRun.UTC().Format(time.RFC3339), c.Detail)
+			s.LastRun.UTC().Format(time.RFC3339), c.Detail)
 		c.Err, c.Fix = privacy.ErrOverBudget, "use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget "+
 			"set`; its next run shows whether it helped"
 	default:

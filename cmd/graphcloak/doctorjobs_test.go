@@ -13,8 +13,11 @@ import (
 // TestDoctorTellsMissedTimes: a job that nobody ran in time is not healthy, however its
 // last run ended.
 func TestDoctorTellsMissedTimes(t *testing.T) {
-	for _, status := range []jobs.JobStatus{jobs.Pending, jobs.JobStatus(jobs.Finished)} {
-		j := jobs.Job{State: jobs.State{Status: status}, Missed: 2, MissedLast: time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)}
+	for _, status := range []jobs.Status{"", jobs.Finished} {
+		j := jobs.Job{
+			Paused: true, Last: jobs.Claim{Outcome: jobs.Outcome{Status: status}}, Missed: 2,
+			MissedLast: time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC),
+		}
 		if c := examineJob(j); c.OK || c.Fix == "" || !strings.Contains(c.Detail, "2 times") ||
 			!strings.Contains(c.Detail, "2026-06-01T02:00:00Z") {
 			t.Errorf("%s: %+v", status, c)

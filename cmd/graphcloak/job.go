@@ -8,7 +8,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
@@ -248,21 +247,6 @@ func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // jobDefaults are those of every command that runs jobs.
 var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
-
-// checkFiled refuses a job in the store whose author would have more than its server says:
-// what it names is read or written with the server's rights, not its author's.
-func checkFiled(job, server *config.Config) error {
-	if len(server.Server.FiledJobs) == 0 {
-		return fail(exitValidation, "jobs in the store are not run: the server's --filed-jobs names no labels and properties that "+
-			"they may name")
-	}
-	for _, name := range job.Named() {
-		if !slices.Contains(server.Server.FiledJobs, name) {
-			return fail(exitValidation, "%q is not among what the server's --filed-jobs lets a job in the store name", term.Visible(name))
-		}
-	}
-	return nil
-}
 
 // settled returns a flag of the groups that was given although a file settles it,
 // or "".

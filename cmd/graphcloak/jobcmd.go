@@ -79,10 +79,10 @@ func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.En
 	return a.withSettings(cmd, jobDefaults, jobGroups...)
 }
 
-var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "origin", "message"}
+var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "message"}
 
 func jobRow(s jobs.Summary) []any {
-	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Origin, s.Message}
+	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Message}
 }
 
 func newJobListCommand(app *app) *cobra.Command {

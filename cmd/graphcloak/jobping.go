@@ -10,14 +10,10 @@ import (
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// monitorOf returns the monitor that a job reports its runs to, nil where there is none. Who may write
-// to the store is not thereby allowed to have the server ask an address.
+// monitorOf returns the monitor that a job reports its runs to, nil where there is none.
 func monitorOf(d jobs.Definition) (*ping.Monitor, error) {
 	if d.PingURL == "" {
 		return nil, nil
-	}
-	if d.Filed {
-		return nil, fail(exitValidation, "pingUrl is the settings file's to say: a job in the store cannot have the server ask an address")
 	}
 	m, err := ping.New(d.PingURL)
 	if err != nil {

@@ -60,18 +60,3 @@ jobs:
 		}
 	}
 }
-
-// TestFiledJobsPingNobody: a job in the store would choose an address that the server
-// asks.
-func TestFiledJobsPingNobody(t *testing.T) {
-	w := newTickWorld(t)
-	d := w.work.Definition
-	d.Filed, d.PingURL = true, "https://192.0.2.1/secret"
-	w.app.config.Server.FiledJobs = []string{"sourceProperty=source"}
-	if err := w.Check(d); exitCode(err) != exitValidation || !strings.Contains(err.Error(), "pingUrl is the settings file's") {
-		t.Errorf("%v", err)
-	}
-	if d.PingURL = ""; w.Check(d) != nil {
-		t.Errorf("without: %v", w.Check(d))
-	}
-}

@@ -28,33 +28,20 @@ type jobRunner struct {
 	s   graphStore
 }
 
-// filedGroups are what a job that is filed in the store may set. Who may write to the
-// store is not thereby allowed to have queries run or files read by the server.
-var filedGroups = []config.Group{
-	config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupPrivacy,
-	config.GroupBudget, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+// ownGroups are what a job may set.
+var ownGroups = []config.Group{
+	config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupPrivacy,
+	config.GroupScenario, config.GroupBudget, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
 }
-
-// ownGroups are what a job of the settings file may set.
-var ownGroups = append(slices.Clone(filedGroups), config.GroupQueries, config.GroupScenario)
 
 // of returns an app with the settings of a job, which talks to the log alone.
 func (r jobRunner) of(d jobs.Definition) (*app, error) {
 	if _, err := monitorOf(d); err != nil {
 		return nil, err
 	}
-	allowed := ownGroups
-	if d.Filed {
-		allowed = filedGroups
-	}
-	c, err := r.app.config.Overlay(d.Name, d.Settings, allowed)
+	c, err := r.app.config.Overlay(d.Name, d.Settings, ownGroups)
 	if err != nil {
 		return nil, err
-	}
-	if d.Filed {
-		if err := checkFiled(c, r.app.config); err != nil {
-			return nil, err
-		}
 	}
 	return r.with(c), nil
 }
@@ -250,18 +237,14 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	return rep, c.Mode, err
 }
 
-// checkSaved refuses a saved run that publishes a property which neither its job nor the server
-// names: anyone who may write records of ticks does not thereby read with the server's rights.
+// checkSaved refuses a saved run that publishes a property which its job does not name: anyone
+// who may write records of ticks does not thereby read with the server's rights.
 func (a *app) checkSaved(saved graphcloak.Settings) error {
 	own, err := a.job()
 	if err != nil {
 		return err
 	}
 	allowed := own.Settings.PublicProperties("")
-	for _, filed := range a.config.Server.FiledJobs {
-		_, name, _ := strings.Cut(filed, "=")
-		allowed = append(allowed, name)
-	}
 	for _, name := range saved.PublicProperties() {
 		if !slices.Contains(allowed, name) {
 			return fail(exitConflict, "what is kept of the run publishes the property %q, which its job does not name", term.Visible(name)).

@@ -187,99 +187,20 @@ func TestSavedBomb(t *testing.T) {
 	}
 }
 
-// TestFiledJobsNameWhatTheyMay: a job that was filed in the store is refused unless the
-// server says what it may name, and then where it names anything else, or the same in
-// another place: what is private there would be read as public here.
-func TestFiledJobsNameWhatTheyMay(t *testing.T) {
-	w := newTickWorld(t)
-	for _, test := range []struct {
-		allowed []string
-		fields  map[string]any
-		want    string
-	}{
-		{nil, map[string]any{"sourceProperty": "source"}, "jobs in the store are not run"},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "epsilon": 0.5}, ""},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "other"}, "sourceProperty=other"},
-		{
-			[]string{"sourceProperty=source"},
-			map[string]any{"sourceProperty": "source", "communityProperty": "source"},
-			"communityProperty=source",
-		},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "nodeKey": "salary"}, "nodeKey=salary"},
-		{
-			[]string{"sourceProperty=source"},
-			map[string]any{"sourceProperty": "source", "sensorProperty": "salary"},
-			"sensorProperty=salary",
-		},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "salary"}, "metric=salary"},
-		{[]string{"sourceProperty=source"}, map[string]any{"sourceProperty": "source", "metric": "hops"}, ""},
-		{
-			[]string{"sourceProperty=source"},
-			map[string]any{"sourceProperty": "source", "propertyPrefix": "salary"},
-			"propertyPrefix=salary",
-		},
-		{
-			[]string{"sourceProperty=source", "nodeLabels=A"},
-			map[string]any{"sourceProperty": "source", "nodeLabels": []any{"A", "B"}},
-			"nodeLabels=B",
-		},
-		{
-			[]string{"sourceProperty=source", "nodeLabels=A"},
-			map[string]any{"sourceProperty": "source", "nodeLabels": []any{"*"}},
-			"nodeLabels=*",
-		},
-		{
-			[]string{"sourceProperty=source", "nodeLabels=A"},
-			map[string]any{"sourceProperty": "source", "nodeLabels": []any{}},
-			"nodeLabels=*",
-		},
-		{
-			[]string{"sourceProperty=source"},
-			map[string]any{"sourceProperty": "source", "nodeQuery": "MATCH (n) RETURN n AS id"},
-			"forbidden key \"nodeQuery\"",
-		},
-		{
-			[]string{"sourceProperty=source"},
-			map[string]any{"sourceProperty": "source", "filedJobs": []any{"nodeKey=salary"}},
-			"forbidden key \"filedJobs\"",
-		},
-	} {
-		w.app.config.Server.FiledJobs = test.allowed
-		fields := map[string]any{"name": "a", "schedule": "@daily"}
-		maps.Copy(fields, test.fields)
-		d, err := jobs.Define(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.Filed = true
-		if err := w.Check(d); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("allowed %v, filed %v: %v, want %q", test.allowed, test.fields, err, test.want)
-		}
-	}
-}
-
-// TestJobsChooseNoScope: a job pays from the scope of its property, whatever its definition says,
-// filed or not.
+// TestJobsChooseNoScope: a job pays from the scope of its property, whatever its definition says.
 func TestJobsChooseNoScope(t *testing.T) {
 	w := newTickWorld(t)
-	w.app.config.Server.FiledJobs = []string{"sourceProperty=source"}
-	for _, filed := range []bool{true, false} {
-		d, err := jobs.Define(map[string]any{
-			"name": "a", "schedule": "@daily", "sourceProperty": "source",
-			"budgetScope": "property=other",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.Filed = filed
-		if err := w.Check(d); err == nil {
-			t.Errorf("filed %v: it may choose", filed)
-		}
-		work := w.as(nil, func([]byte) error { return nil })
-		work.Definition = d
-		if end := w.Run(t.Context(), work); end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
-			t.Errorf("filed %v: it ran: %+v", filed, end.Outcome)
-		}
+	d, err := jobs.Define(map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source", "budgetScope": "property=other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Check(d); err == nil {
+		t.Error("it may choose")
+	}
+	work := w.as(nil, func([]byte) error { return nil })
+	work.Definition = d
+	if end := w.Run(t.Context(), work); end.Status != jobs.Failed || end.Retry || w.count(t, privacy.KindSpent) != 0 {
+		t.Errorf("it ran: %+v", end.Outcome)
 	}
 }
 
@@ -333,13 +254,12 @@ func TestLostTickWritesNothing(t *testing.T) {
 }
 
 // TestSavedPublishesWhatItsJobNames: a saved run, which lies where others write, publishes no
-// property that neither its job nor the server names.
+// property that its job does not name.
 func TestSavedPublishesWhatItsJobNames(t *testing.T) {
 	for _, c := range []struct {
-		own   bool
-		filed []string
-		want  jobs.Status
-	}{{want: jobs.Failed}, {own: true, want: jobs.Finished}, {filed: []string{"communityProperty=club"}, want: jobs.Finished}} {
+		own  bool
+		want jobs.Status
+	}{{false, jobs.Failed}, {true, jobs.Finished}} {
 		w := newTickWorld(t)
 		plain, named := w.work.Definition, w.work.Definition
 		named.Settings = maps.Clone(plain.Settings)
@@ -357,11 +277,10 @@ func TestSavedPublishesWhatItsJobNames(t *testing.T) {
 		if !c.own {
 			w.work.Definition = plain
 		}
-		w.app.config.Server.FiledJobs = c.filed
 		end := w.Run(t.Context(), w.as(saved, func([]byte) error { return nil }))
 		if end.Status != c.want || end.Retry || c.want == jobs.Failed &&
 			!strings.Contains(end.Message, `"club", which its job does not name`) {
-			t.Errorf("own %v, filed %v: %+v", c.own, c.filed, end.Outcome)
+			t.Errorf("own %v: %+v", c.own, end.Outcome)
 		}
 	}
 }

@@ -29,11 +29,10 @@ func newServeCommand(app *app) *cobra.Command {
 	return app.withSettings(&cobra.Command{
 		Use:   "serve",
 		Short: "Run jobs on their schedules, and answer over HTTP",
-		Long: "serve runs the jobs of the settings file and those that are filed in Neo4j, each tick once however many instances\n" +
-			"there are. It shows them on a page at /, in /metrics for Prometheus, /api/v1, /healthz and /readyz. It listens on this\n" +
-			"machine alone; another --listen needs --token-file and --tls-certificate, none behind a\n" +
-			"proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM runs have 20 s to finish; another instance goes on with\n" +
-			"them, at no further cost.",
+		Long: "serve runs the jobs of the settings file, each tick once however many instances there are. It shows them on a page at /\n" +
+			"and in /metrics for Prometheus, and answers to /healthz and /readyz. It listens on this machine alone; another --listen\n" +
+			"needs --token-file and --tls-certificate, none behind a proxy. Jobs need a cap: `graphcloak budget set`. At SIGTERM\n" +
+			"runs have 20 s to finish; another instance goes on with them, at no further cost.",
 		Example: "  graphcloak serve --uri neo4j://localhost:7687 -u neo4j\n" +
 			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000",
 		GroupID: groupManage,
@@ -206,8 +205,8 @@ func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
 	list := make([]serve.Budget, len(balances))
 	for i, b := range balances {
 		list[i] = serve.Budget{
-			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon, CapDelta: b.CapDelta,
-			CapPerSeconds: b.CapPerSeconds, RecentEpsilon: b.RecentEpsilon, RemainingEpsilon: b.RemainingEpsilon,
+			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon,
+			CapPerSeconds: b.CapPerSeconds, RemainingEpsilon: b.RemainingEpsilon,
 		}
 	}
 	return list, nil

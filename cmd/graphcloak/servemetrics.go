@@ -44,7 +44,7 @@ func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*m
 	set := metrics.New(serverName, readBuild().Version)
 	for _, j := range all {
 		m := metrics.Job{
-			Status: string(j.State.Status), Missed: j.Missed, Success: finished[j.Name].EndedAt,
+			Status: string(j.Summary().Status), Missed: j.Missed, Success: finished[j.Name].EndedAt,
 			Last: runOfTick(ended[j.Name]),
 		}
 		if own, err := (jobRunner{a, s}).of(j.Definition); err == nil && j.Last.Status == jobs.WaitingForBudget {

@@ -4,7 +4,7 @@ package neo4j
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -93,60 +93,45 @@ func (d jobStore) Ticks(ctx context.Context, q jobs.TickQuery) (all []jobs.Claim
 	return connector.SelectTicks(all, q), err
 }
 
-// boundedJobs reads records of jobs, of one that is too large its name and origin. A value
-// that is no list becomes one by [] + value.
-const boundedJobs cypher = "MATCH (j:" + jobLabel + ") WITH j ORDER BY j.origin = $origin DESC LIMIT $jobs " +
-	"WITH j, reduce(n = 0, k IN keys(j) | n + size(k) + reduce(m = 0, x IN [] + j[k] | m + 1 + size(coalesce(toStringOrNull(x), " +
-	"'')))) AS size " +
-	"RETURN elementId(j), CASE WHEN size <= $size THEN properties(j) ELSE " +
-	"{name: left(toStringOrNull(j.name), $name), origin: left(toStringOrNull(j.origin), $name)} END, size > $size"
-
-// Jobs implements [jobs.Board].
-func (d jobStore) Jobs(ctx context.Context) (board []jobs.Filed, err error) {
-	params := map[string]any{"origin": jobs.OriginSettings, "jobs": jobs.MaxJobs + 1, "size": jobs.MaxJobSize, "name": 100}
+// Standings implements [jobs.Board]. A value of another type, which another writer may have left, counts as missing.
+func (d jobStore) Standings(ctx context.Context, names []string) (kept map[string]jobs.Standing, err error) {
 	err = d.s.read(ctx, "jobs", func(tx *transaction) error {
-		board = nil
-		_, err := tx.rows(boundedJobs, params, func(r *neo4j.Record) error {
-			p, _ := r.Values[1].(map[string]any)
-			f := connector.FiledOf(p)
-			f.ID, _ = r.Values[0].(string)
-			f.TooLarge, _ = r.Values[2].(bool)
-			board = append(board, f)
-			return nil
-		})
+		kept = make(map[string]jobs.Standing)
+		_, err := tx.rows("MATCH (j:"+jobLabel+") WHERE j.name IN $names RETURN j.name, count(CASE WHEN j.paused = true THEN 1 END) > 0, "+
+			"max(CASE WHEN valueType(j.scheduledSince) STARTS WITH 'ZONED DATETIME' THEN j.scheduledSince END)",
+			map[string]any{"names": names}, func(r *neo4j.Record) error {
+				name, _ := r.Values[0].(string)
+				paused, _ := r.Values[1].(bool)
+				since, _ := r.Values[2].(time.Time)
+				kept[name] = jobs.Standing{Paused: paused, Since: since.UTC()}
+				return nil
+			})
 		return err
 	})
-	return connector.SortFiled(board), err
+	return kept, err
 }
 
-// SetState implements [jobs.Board].
-func (d jobStore) SetState(ctx context.Context, t jobs.Target, s jobs.State) error {
-	return d.set(ctx, t, connector.StateOf(s))
+// Enlist implements [jobs.Board].
+func (d jobStore) Enlist(ctx context.Context, jobName string) error {
+	return d.stand(ctx, jobName, "ON CREATE SET j.paused = false, j.scheduledSince = datetime.realtime('UTC')", nil)
 }
 
 // SetPaused implements [jobs.Board].
-func (d jobStore) SetPaused(ctx context.Context, t jobs.Target, paused bool) error {
-	return d.set(ctx, t, map[string]any{connector.PausedKey: paused})
+func (d jobStore) SetPaused(ctx context.Context, jobName string, paused bool) error {
+	return d.stand(ctx, jobName, "SET j.paused = $paused, j.scheduledSince = datetime.realtime('UTC')", map[string]any{"paused": paused})
 }
 
-// set replaces properties of a record. Of the records of the settings' jobs one is made
-// where there is none, behind a lock: several instances show the same state.
-func (d jobStore) set(ctx context.Context, t jobs.Target, shown map[string]any) error {
+// stand sets what is kept of a job, behind a lock: several instances enlist the same one.
+func (d jobStore) stand(ctx context.Context, jobName string, set cypher, params map[string]any) error {
 	if err := d.s.constrainOnce(ctx); err != nil {
 		return err
 	}
 	return d.s.record(ctx, "jobs", func(tx *transaction) error {
-		params := map[string]any{"id": t.ID, "name": t.Name, "origin": jobs.OriginSettings, "shown": shown}
-		if t.ID == "" {
-			if err := tx.lock("jobs"); err != nil {
-				return err
-			}
-			return tx.do("MERGE (j:"+jobLabel+" {name: $name, origin: $origin}) SET j += $shown", params)
+		if err := tx.lock("jobs"); err != nil {
+			return err
 		}
-		n, err := tx.count("MATCH (j:"+jobLabel+") WHERE elementId(j) = $id SET j += $shown RETURN count(j)", params)
-		if err == nil && n == 0 {
-			err = fmt.Errorf("%w: job %q", jobs.ErrNoJob, t.Name)
-		}
-		return err
+		all := map[string]any{"name": jobName}
+		maps.Copy(all, params)
+		return tx.do("MERGE (j:"+jobLabel+" {name: $name}) "+set, all)
 	})
 }

@@ -11,7 +11,7 @@ const (
 	budgetLabel = "GraphCloakBudget"
 	entryLabel  = "GraphCloakEntry"
 	tickLabel   = "GraphCloakTick" // the record of a tick
-	jobLabel    = "GraphCloakJob"  // a job, which somebody files
+	jobLabel    = "GraphCloakJob"  // what is kept of a job: whether it is paused, and since when it counts
 )
 
 // ownLabels are those of runs, the ledger and jobs.

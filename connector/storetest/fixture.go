@@ -41,9 +41,6 @@ type Suite struct {
 	// Jobs returns where jobs are kept, which the store's spends and writes ask for their
 	// fences; nil: the store keeps none.
 	Jobs func(s Store) jobs.Store
-	// File files a job with these properties, as its author does, and returns the id of
-	// its record. The record is removed when the test ends.
-	File func(t *testing.T, s Store, properties map[string]any) (id string)
 }
 
 // The fixture: a triangle would hide nothing, so it has two ways of writing one

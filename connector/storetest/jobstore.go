@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -25,13 +24,13 @@ type JobStore struct {
 type jobState struct {
 	mu    sync.Mutex
 	ticks map[string][]jobs.Claim // by name of the job, ascending
-	board []map[string]any        // properties; a record's id is its place, counted from 1
+	board map[string]jobs.Standing
 	runs  map[string]jobs.Run
 }
 
 // NewJobStore returns an empty store.
 func NewJobStore() JobStore {
-	s := &jobState{ticks: map[string][]jobs.Claim{}, runs: map[string]jobs.Run{}}
+	s := &jobState{ticks: map[string][]jobs.Claim{}, board: map[string]jobs.Standing{}, runs: map[string]jobs.Run{}}
 	return JobStore{connector.Claims{Decider: s}, s}
 }
 
@@ -94,56 +93,34 @@ func (s *jobState) Ticks(_ context.Context, q jobs.TickQuery) ([]jobs.Claim, err
 	return connector.SelectTicks(slices.Concat(slices.Collect(maps.Values(s.ticks))...), q), nil
 }
 
-// File files a job and returns the id of its record. The properties are those that
-// [jobs.Define] reads; paused and origin count too.
-func (s *jobState) File(properties map[string]any) (id string) {
+// Standings implements [jobs.Board].
+func (s *jobState) Standings(_ context.Context, names []string) (map[string]jobs.Standing, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.board = append(s.board, maps.Clone(properties))
-	return strconv.Itoa(len(s.board))
-}
-
-// Jobs implements [jobs.Board].
-func (s *jobState) Jobs(context.Context) ([]jobs.Filed, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return connector.SortFiled(s.filed()), nil
-}
-
-func (s *jobState) filed() (board []jobs.Filed) {
-	for k, properties := range s.board {
-		f := connector.FiledOf(properties)
-		f.ID = strconv.Itoa(k + 1)
-		board = append(board, f)
+	kept := make(map[string]jobs.Standing)
+	for _, name := range names {
+		if standing, ok := s.board[name]; ok {
+			kept[name] = standing
+		}
 	}
-	return board
+	return kept, nil
 }
 
-// SetState implements [jobs.Board].
-func (s *jobState) SetState(_ context.Context, t jobs.Target, state jobs.State) error {
-	return s.set(t, connector.StateOf(state))
+// Enlist implements [jobs.Board].
+func (s *jobState) Enlist(_ context.Context, jobName string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.board[jobName]; !ok {
+		s.board[jobName] = jobs.Standing{Since: time.Now().UTC()}
+	}
+	return nil
 }
 
 // SetPaused implements [jobs.Board].
-func (s *jobState) SetPaused(_ context.Context, t jobs.Target, paused bool) error {
-	return s.set(t, map[string]any{connector.PausedKey: paused})
-}
-
-func (s *jobState) set(t jobs.Target, shown map[string]any) error {
+func (s *jobState) SetPaused(_ context.Context, jobName string, paused bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k, f := range s.filed() {
-		if t.ID != "" && f.ID == t.ID || t.ID == "" && f.Origin == jobs.OriginSettings && f.Name == t.Name {
-			maps.Copy(s.board[k], shown)
-			return nil
-		}
-	}
-	if t.ID != "" {
-		return fmt.Errorf("%w: job %q", jobs.ErrNoJob, t.Name)
-	}
-	properties := map[string]any{"name": t.Name, connector.OriginKey: jobs.OriginSettings}
-	maps.Copy(properties, shown)
-	s.board = append(s.board, properties)
+	s.board[jobName] = jobs.Standing{Paused: paused, Since: time.Now().UTC()}
 	return nil
 }
 

@@ -17,6 +17,5 @@ func TestJobStore(t *testing.T) {
 		Open:   func(*testing.T, string, string) storetest.Store { return new(memory.Store) },
 		Reopen: func(_ *testing.T, s storetest.Store) storetest.Store { return s },
 		Jobs:   func(storetest.Store) jobs.Store { return kept },
-		File:   func(_ *testing.T, _ storetest.Store, properties map[string]any) string { return kept.File(properties) },
 	})
 }

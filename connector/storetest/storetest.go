@@ -69,6 +69,5 @@ func RunJobs(t *testing.T, s Suite) {
 		{"Ticks", testTicks},
 		{"Instances", testInstances},
 		{"Board", testBoard},
-		{"BoardOfSettings", testBoardOfSettings},
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
 
 	"github.com/graphcloak/graphcloak/jobs"
 )
@@ -32,18 +31,16 @@ type Options struct {
 	ReportPolicy string
 }
 
-// Budget is what a scope has spent. A number that does not exist is absent: ε beyond
+// Budget is what a scope has spent. A number that does not exist is nil: ε beyond
 // conversion, what is left without a cap.
 type Budget struct {
-	Scope            string   `json:"budgetScope"`
-	Releases         int64    `json:"releases"`
-	Epsilon          *float64 `json:"epsilon,omitempty"` // of all releases, however old
-	Delta            float64  `json:"delta"`
-	CapEpsilon       *float64 `json:"capEpsilon,omitempty"`
-	CapDelta         *float64 `json:"capDelta,omitempty"`
-	CapPerSeconds    int64    `json:"capPerSeconds,omitempty"`
-	RecentEpsilon    *float64 `json:"recentEpsilon,omitempty"` // what counts against a sliding cap
-	RemainingEpsilon *float64 `json:"remainingEpsilon,omitempty"`
+	Scope            string
+	Releases         int64
+	Epsilon          *float64 // of all releases, however old
+	Delta            float64
+	CapEpsilon       *float64
+	CapPerSeconds    int64
+	RemainingEpsilon *float64
 }
 
 // Cost is what a run of a job spends.
@@ -52,26 +49,8 @@ type Cost struct {
 	Epsilon, Delta float64
 }
 
-// homeContent is the first page.
-type homeContent struct {
-	Jobs    []jobs.Summary // what a person has to fix first
-	Needy   int            // how many of them
-	Runs    []jobs.Run
-	Budgets []Budget
-}
-
 // server answers requests.
 type server struct {
 	Options
 	secret secret
-
-	mu   sync.Mutex
-	home homeContent // as it was shown last
-}
-
-// logged logs an error that clients see only in general words.
-func (s *server) logged(r *http.Request, err error) {
-	if p := problemOf(err); p.status >= http.StatusInternalServerError && r.Context().Err() == nil {
-		s.Log.Warn("a request failed", "path", r.URL.Path, "error", err)
-	}
 }

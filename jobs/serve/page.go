@@ -42,7 +42,6 @@ type frame struct {
 	Name      string // of the store
 	Version   string
 	Time      time.Time // the store's clock
-	Away      string    // how old is what is shown where the store does not answer; "": it is as it stands there
 	CanChange bool
 	Content   any
 }
@@ -52,11 +51,10 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, f, err := handle(r)
 		if err != nil {
-			s.logged(r, err)
-			fail(w, r, err)
+			s.fail(w, r, err)
 			return
 		}
-		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil && f.Away == ""
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
 			s.Log.Error("a page could not be written", "page", name, "error", err)
@@ -64,26 +62,24 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if f.Away != "" {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
 		w.Write(b.Bytes())
 	}
+}
+
+// homeContent is the first page.
+type homeContent struct {
+	Jobs    []jobs.Summary // what a person has to fix first
+	Needy   int            // how many of them
+	Runs    []jobs.Run
+	Budgets []Budget
 }
 
 // homeRuns is how many runs the first page shows.
 const homeRuns = 20
 
-// homePage shows how things stand, or how they stood when the store last answered.
+// homePage shows how things stand.
 func (s *server) homePage(r *http.Request) (string, frame, error) {
-	if known, at, away := s.last(); away != "" {
-		s.mu.Lock()
-		content := s.home
-		s.mu.Unlock()
-		content.setJobs(summaries(known))
-		return "home.html", frame{Title: "Jobs", Time: at, Away: away, Content: content}, nil
-	}
-	list, err := s.jobs(r)
+	all, now, err := s.Engine.Jobs(r.Context())
 	if err != nil {
 		return "", frame{}, err
 	}
@@ -91,37 +87,21 @@ func (s *server) homePage(r *http.Request) (string, frame, error) {
 	if err != nil {
 		return "", frame{}, err
 	}
-	tellOnce(list.Jobs, runs)
 	budgets, err := s.Budgets(r.Context())
 	content := homeContent{Runs: runs, Budgets: budgets}
-	content.setJobs(list.Jobs)
-	if err == nil {
-		s.mu.Lock()
-		s.home = content
-		s.mu.Unlock()
-	}
-	return "home.html", frame{Title: "Jobs", Time: list.Time, Content: content}, err
-}
-
-// last is what the engine knows of the jobs where its store does not answer, and how old that is; "" where the store answers,
-// or never did.
-func (s *server) last() (known []jobs.Job, at time.Time, away string) {
-	known, at, age := s.Engine.Last()
-	if s.Engine.Ready() == nil || at.IsZero() {
-		return nil, at, ""
-	}
-	return known, at, age.Round(time.Second).String()
+	content.setJobs(all)
+	return "home.html", frame{Title: "Jobs", Time: now, Content: content}, err
 }
 
 // setJobs sorts jobs by how much they need a person.
-func (h *homeContent) setJobs(list []jobs.Summary) {
-	slices.SortStableFunc(list, func(a, b jobs.Summary) int { return cmp.Compare(urgency(a), urgency(b)) })
-	h.Jobs, h.Needy = list, 0
-	for _, j := range list {
-		if urgency(j) < waits {
+func (h *homeContent) setJobs(all []jobs.Job) {
+	for _, j := range all {
+		h.Jobs = append(h.Jobs, j.Summary())
+		if urgency(j.Summary()) < waits {
 			h.Needy++
 		}
 	}
+	slices.SortStableFunc(h.Jobs, func(a, b jobs.Summary) int { return cmp.Compare(urgency(a), urgency(b)) })
 }
 
 // How much a job needs a person; waits is the first that does not.
@@ -145,72 +125,40 @@ func urgency(j jobs.Summary) int {
 	return fine
 }
 
-// asAbove stands where a reader has just been told.
-const asAbove = "as above"
-
-// tellOnce leaves to a run what neither its job nor a run above it says.
-func tellOnce(list []jobs.Summary, runs []jobs.Run) {
-	told := make(map[string]bool)
-	for _, j := range list {
-		told[j.Message] = true
-	}
-	for k := range runs {
-		if runs[k].Status != jobs.Finished { // its warnings are in the message
-			runs[k].Message = once(told, runs[k].Message)
-		}
-	}
-}
-
-// once returns a text at its first time, and [asAbove] later.
-func once(told map[string]bool, text string) string {
-	if text != "" && told[text] {
-		return asAbove
-	}
-	told[text] = true
-	return text
-}
-
 // jobContent is the page of a job.
 type jobContent struct {
-	jobDetail
+	jobs.Summary
+	Ticks  []jobs.Claim // latest first
 	Cost   *Cost
 	Budget *Budget // of its scope; nil: nothing was spent from it yet, and it has no cap
 }
 
+// shownTicks bounds the ticks of a job that are listed.
+const shownTicks = 30
+
 func (s *server) jobPage(r *http.Request) (string, frame, error) {
-	known, at, away := s.last()
-	if away != "" {
-		j, err := named(r, known)
-		return "job.html", frame{Title: "Job " + j.Name, Time: at, Away: away, Content: jobContent{jobDetail: j, Cost: s.cost(j)}}, err
-	}
-	j, err := s.job(r)
+	name := r.PathValue("name")
+	all, _, err := s.Engine.Jobs(r.Context())
 	if err != nil {
 		return "", frame{}, err
 	}
-	content := jobContent{jobDetail: j, Cost: s.cost(j)}
-	if content.Cost != nil {
-		var all []Budget
-		all, err = s.Budgets(r.Context())
-		if i := slices.IndexFunc(all, func(b Budget) bool { return b.Scope == content.Cost.Scope }); i >= 0 {
-			content.Budget = &all[i]
+	i := slices.IndexFunc(all, func(j jobs.Job) bool { return j.Name == name })
+	if i < 0 {
+		return "", frame{}, jobs.ErrNoJob
+	}
+	content := jobContent{Summary: all[i].Summary()}
+	if content.Ticks, err = s.Store.Ticks(r.Context(), jobs.TickQuery{JobName: name, Limit: shownTicks}); err != nil {
+		return "", frame{}, err
+	}
+	if cost, ok := s.Cost(all[i].Definition); ok && all[i].Problem == nil {
+		var budgets []Budget
+		budgets, err = s.Budgets(r.Context())
+		content.Cost = &cost
+		if k := slices.IndexFunc(budgets, func(b Budget) bool { return b.Scope == cost.Scope }); k >= 0 {
+			content.Budget = &budgets[k]
 		}
 	}
-	told := map[string]bool{j.Message: true}
-	for k := range j.Ticks {
-		j.Ticks[k].Message = once(told, j.Ticks[k].Message)
-	}
-	return "job.html", frame{Title: "Job " + j.Name, Content: content}, err
-}
-
-// cost is what a run of a job spends, nil where that is not known.
-func (s *server) cost(j jobDetail) *Cost {
-	if s.Cost == nil || j.Status == jobs.Invalid {
-		return nil
-	}
-	if c, ok := s.Cost(j.definition); ok {
-		return &c
-	}
-	return nil
+	return "job.html", frame{Title: "Job " + name, Content: content}, err
 }
 
 // runPage shows a run's report, or what is known of a run that has none.
@@ -230,14 +178,26 @@ func (s *server) runPage(w http.ResponseWriter, r *http.Request) {
 	})(w, r)
 }
 
-// form is a change from a page: the browser is sent back to the job.
-func (s *server) form(w http.ResponseWriter, r *http.Request) {
-	if _, _, err := s.change(r); err != nil {
-		s.logged(r, err)
-		fail(w, r, err)
+// change runs, pauses, resumes or cancels a job, and sends the browser back to it.
+func (s *server) change(w http.ResponseWriter, r *http.Request) {
+	name, action := r.PathValue("name"), r.PathValue("action")
+	var err error
+	switch action {
+	case "run":
+		_, err = s.Engine.Trigger(r.Context(), name)
+	case "pause", "resume":
+		err = s.Engine.Pause(r.Context(), name, action == "pause")
+	case "cancel":
+		_, err = s.Store.Cancel(r.Context(), name)
+	default:
+		err = &problem{http.StatusNotFound, "want run, pause, resume or cancel"}
+	}
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, "/jobs/"+url.PathEscape(r.PathValue("name")), http.StatusSeeOther)
+	s.Log.Info("a job was changed over HTTP", "job", name, "action", action)
+	http.Redirect(w, r, "/jobs/"+url.PathEscape(name), http.StatusSeeOther)
 }
 
 // when writes a time for people, in UTC.

@@ -56,25 +56,11 @@ func (s *server) handler() http.Handler {
 	shut.HandleFunc("GET /{$}", s.page(s.homePage))
 	shut.HandleFunc("GET /jobs/{name}", s.page(s.jobPage))
 	shut.HandleFunc("GET /runs/{runId}", s.runPage)
-	shut.HandleFunc("POST /jobs/{name}/{action}", s.form)
-	shut.HandleFunc("GET /api/v1/openapi.json", specification)
-	shut.HandleFunc("GET /api/v1/jobs", s.answer(s.listJobs))
-	shut.HandleFunc("GET /api/v1/jobs/{name}", s.answer(s.showJob))
-	shut.HandleFunc("POST /api/v1/jobs/{name}/{action}", s.answer(s.change))
-	shut.HandleFunc("GET /api/v1/runs", s.answer(s.listRuns))
-	shut.HandleFunc("GET /api/v1/runs/{runId}", s.answer(s.showRun))
-	shut.HandleFunc("GET /api/v1/budgets", s.answer(s.listBudgets))
-	shut.HandleFunc("/api/", s.answer(func(*http.Request) (int, any, error) {
-		return 0, nil,
-			notFound("there is nothing at this address")
-	}))
+	shut.HandleFunc("POST /jobs/{name}/{action}", s.change)
 
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, r, &problem{
-			http.StatusForbidden, "forbidden",
-			"a page of another site asked for this; open the page of this server, or call the API without a browser",
-		})
+		s.fail(w, r, &problem{http.StatusForbidden, "a page of another site asked for this; open the page of this server"})
 	}))
 	return headers(guard.Handler(http.MaxBytesHandler(open, maxBody)))
 }
@@ -89,14 +75,11 @@ func (s *server) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		case s.secret != nil:
 			w.Header().Set("WWW-Authenticate", `Basic realm="GraphCloak: any user name, and the token as password"`)
-			fail(w, r, &problem{http.StatusUnauthorized, "unauthorized", "give the token, as Authorization: Bearer TOKEN"})
+			s.fail(w, r, &problem{http.StatusUnauthorized, "give the token, as Authorization: Bearer TOKEN"})
 		case !local(r.Host):
-			fail(w, r, &problem{
-				http.StatusForbidden, "forbidden",
-				"without a token this server answers to the names of its own machine alone",
-			})
+			s.fail(w, r, &problem{http.StatusForbidden, "without a token this server answers to the names of its own machine alone"})
 		case !reads:
-			fail(w, r, &problem{http.StatusForbidden, "forbidden", "changes need a token: start the server with --token-file"})
+			s.fail(w, r, &problem{http.StatusForbidden, "changes need a token: start the server with --token-file"})
 		default:
 			next.ServeHTTP(w, r)
 		}

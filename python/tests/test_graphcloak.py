@@ -70,16 +70,6 @@ class Program(InFolder):
         self.assertEqual(record.verdict == "no sign of a source", not report.presence.detected)
         self.assertEqual(record.verdict == "misfit", report.presence.detected and report.fit.p_value < 0.001)
 
-    def test_records_are_those_of_the_api(self) -> None:
-        """Each field stands in the description of the API, with that type, and what it says of the verdict is all there is."""
-        api = json.loads((Path(__file__).parents[2] / "jobs" / "serve" / "openapi.json").read_text(encoding="utf-8"))
-        run = api["components"]["schemas"]["Run"]["properties"]
-        types = {"string": str, "number": float, "integer": int, "boolean": bool}
-        for name, hint in get_type_hints(g.RunRecord).items():
-            described = run[results.camel(name)]
-            self.assertIn(types[described.get("type", "string")], (hint, *get_args(hint)), name)
-        self.assertEqual(run["verdict"]["enum"], ["named", "perhaps", "undecided", "misfit", "no sign of a source"])
-
     def test_run_writes_back(self) -> None:
         report = self.run_it()
         with open("water/nodes.csv", newline="") as f:
