@@ -125,7 +125,8 @@ func (p *Plan) condition() string {
 		along, further = fmt.Sprintf("the relationships of the graph, or of one of the %d listed beside it and not of graphs between them,",
 			u.Alternatives), "is another"
 	}
-	return "On which condition: it is certified for heat that flows along " + along + " with " + p.taus("any") + "; where the process " + further + ", ε can be larger. "
+	return "On which condition: it is certified for heat that flows along " + along + " with " + p.taus("any") +
+		"; where the process " + further + ", ε can be larger. "
 }
 
 // taus says for which τ the guarantee holds; each is the word before a range.

@@ -13,13 +13,12 @@ import (
 // the number that each stage hands to the next.
 
 // TestUnion: a bound of the screen may fail with its share of β, which adds up to β
-// over the rounds, the edges and the nodes;
-// a norm with its share among the nodes.
+// over the rounds, the edges and the nodes.
 func TestUnion(t *testing.T) {
 	for name, g := range families(t, 100) {
 		m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
 		const beta = 1e-9
-		bound, norm, edges, nodes, err := failureShares(background, m, beta)
+		bound, edges, nodes, err := failureShares(background, m, beta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,9 +27,6 @@ func TestUnion(t *testing.T) {
 		}
 		if all := bound * float64(edges+nodes) * maxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
 			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
-		}
-		if all := norm * float64(nodes); !(all <= beta*(1+1e-12)) || all < beta/2 {
-			t.Errorf("%s: the norms may fail with probability %v together, want %v", name, all, beta)
 		}
 	}
 }
@@ -68,41 +64,6 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 	}
 }
 
-// TestBoundWithoutRowsSplitsFailure: what bounds a reading without its row rests on up to three
-// screens, of Δ₂, of Δ₂ at half the time, and of the norms. Each gets a third of β and
-// the reading states their sum.
-func TestBoundWithoutRowsSplitsFailure(t *testing.T) {
-	const beta = 1e-9
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1))
-	m := model(g, 1)
-	for i := 0; i < 1100; i += 3 {
-		m.Sensors = append(m.Sensors, i)
-	}
-	own := Options{Seed: [32]byte{1}, Failure: beta / 3}
-	joint := must[Bracket](t)(Bound(background, m, nil, own))
-	half := m
-	half.Tau, half.Sensors = m.Tau/2, nil
-	halved := must[Bracket](t)(Bound(background, half, nil, own))
-	if joint.Failure == 0 {
-		t.Fatal("Δ₂ was certified without a screen")
-	}
-	lowered := 0
-	for k, b := range must[[]Bracket](t)(withoutRows(background, m,
-		Options{Seed: [32]byte{1}, Failure: beta})) {
-		want := joint.Failure
-		if b.Upper < joint.Upper {
-			lowered++
-			want += halved.Failure + beta/3
-		}
-		if b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) || b.Failure > beta {
-			t.Fatalf("sensor %d may fail with probability %v, want %v", k, b.Failure, want)
-		}
-	}
-	if lowered == 0 {
-		t.Error("no norm lowered an upper end")
-	}
-}
-
 // TestTauIntervalSplitsFailure: a certificate over an interval of τ rests on up to two brackets at
 // each value of τ. Each round of random columns at each of them gets its share of β, and the
 // interval states the sum.
@@ -131,13 +92,10 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 	takeNoRows(t)
 	calls = 0
 	list := must[[]Bracket](t)(PerSensorWorst(background, m, set, opts))
-	most := 0.0
-	want = float64(calls/2)*beta/float64(3*values*maxRounds) + beta/3
+	want = float64(calls/2) * beta / float64(values*maxRounds)
 	for _, b := range list {
-		most = max(most, b.Failure)
-	}
-	if most < want*(1-1e-9) || most > want*(1+1e-9) || most > beta {
-		t.Errorf("after %d rounds a reading may fail with probability %v, want %v where its norms lowered it at every τ",
-			calls/2, most, want)
+		if b.Failure < want*(1-1e-9) || b.Failure > want*(1+1e-9) || b.Failure > beta || b.Upper < e.Lower {
+			t.Fatalf("after %d rounds a reading may fail with probability %v, want %v: it has the joint bound", calls/2, b.Failure, want)
+		}
 	}
 }

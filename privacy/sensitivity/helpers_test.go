@@ -198,57 +198,21 @@ func perSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, err
 	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
 }
 
-// withoutRows bounds every reading without its row.
-func withoutRows(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
-	p, err := newProblem(m, nil, &opts)
-	if err != nil {
-		return nil, err
-	}
-	sensors := make([]int, m.Graph.Order())
-	for i := range sensors {
-		sensors[i] = i
-	}
-	out := make([]Bracket, len(sensors))
-	return out, p.boundWithoutRows(ctx, m, sensors, opts, out)
-}
-
-// takeNoRows lets every reading be bounded without its row until the test ends.
+// takeNoRows lets every reading have the joint bound until the test ends.
 func takeNoRows(t *testing.T) {
 	before := rowsEntries
 	rowsEntries = 0
 	t.Cleanup(func() { rowsEntries = before })
 }
 
-// failureShares returns the failure probability of one bound of a screen, and of one norm of
-// a node, and how many edges and nodes there are.
-func failureShares(ctx context.Context, m Model, failure float64) (bound, norm float64, edges, nodes int, err error) {
+// failureShares returns the failure probability of one bound of a screen, and how many edges and nodes there are.
+func failureShares(ctx context.Context, m Model, failure float64) (bound float64, edges, nodes int, err error) {
 	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
 	if err != nil {
-		return 0, 0, 0, 0, err
+		return 0, 0, 0, err
 	}
 	c.opts.Failure = failure
-	n, err := c.newNodeScreen(Bracket{Upper: 1}, c.opts)
-	if err != nil {
-		return 0, 0, 0, 0, err
-	}
-	return c.failurePerBound(), n.q, len(c.rest), c.n, nil
-}
-
-// nodeScreenColumns returns the first random block of the bound on nodes' norms, whose
-// polynomial was chosen by a bracket, and that of the screen which made the bracket.
-func nodeScreenColumns(m Model, half Bracket, opts Options) (spreads, screen []float64, err error) {
-	p, err := newProblem(m, nil, &opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := p.newNodeScreen(half, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	spreads, screen = make([]float64, c.n*c.block), make([]float64, c.n*c.block)
-	c.draw(0, spreads)
-	normals(opts.Seed, 0, screen)
-	return spreads, screen, nil
+	return c.failurePerBound(), len(c.rest), c.n, nil
 }
 
 // tauByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.

@@ -16,9 +16,8 @@ import (
 //	α · max over edges of |M_si − M_sj| / length(e)   for each sensor s,
 //
 // in the order of Model.Sensors (nodes where that is nil). It takes one row of M a
-// sensor where all rows take some minutes at most. Otherwise sensors get an upper end
-// without a row: the smaller of the joint one and a product of two norms. It returns [expm.ErrAccuracy] where double
-// precision certifies nothing.
+// sensor where all rows take some minutes at most. Otherwise every sensor gets the upper end of the joint Δ₂.
+// It returns [expm.ErrAccuracy] where double precision certifies nothing.
 func PerSensor(ctx context.Context, m Model, opts Options) ([]Bracket, error) {
 	p, err := newProblem(m, nil, &opts)
 	if err != nil {
@@ -98,112 +97,39 @@ func (d *spectral) coordinate(row []float64, s int, joint []float64) Bracket {
 var rowsEntries = 1e11
 
 // bracketByRows brackets each reading from its computed row, whose error on b is at most
-// Err·‖b‖₂.
+// Err·‖b‖₂; where all rows would take too long, by the joint Δ₂.
 func (p *problem) bracketByRows(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
 	d, err := expm.New(ctx, p.lap, p.tau, expm.Options{Method: expm.Chebyshev})
 	if err != nil && !errors.Is(err, expm.ErrAccuracy) {
 		return err
 	}
-	done := 0
-	for err == nil && p.rowsAffordable(d, len(sensors)) && done < len(sensors) {
+	if err != nil || !p.rowsAffordable(d, len(sensors)) {
+		joint, err := Bound(ctx, m, nil, opts)
+		for k := range sensors {
+			out[k] = Bracket{Upper: joint.Upper, Edge: joint.Edge, Failure: joint.Failure}
+		}
+		return err
+	}
+	for done := 0; done < len(sensors); done += 16 {
 		part := sensors[done:min(done+16, len(sensors))]
-		block, stop := d.Rows(ctx, part)
-		if stop != nil {
-			break
+		block, err := d.Rows(ctx, part)
+		if err != nil {
+			return err
 		}
 		parallel.Rows(len(part), 4*p.edges.len(), func(lo, hi int) {
 			for k := lo; k < hi; k++ {
 				out[done+k] = p.bracketRow(block.RawRowView(k), d.Err())
 			}
 		})
-		done += len(part)
-		opts.Progress("sensors", int64(done), int64(len(sensors)))
+		opts.Progress("sensors", int64(done+len(part)), int64(len(sensors)))
 	}
-	if ctx.Err() != nil || done == len(sensors) {
-		return ctx.Err()
-	}
-	return p.boundWithoutRows(ctx, m, sensors[done:], opts, out[done:])
+	return nil
 }
 
 // rowsAffordable reports whether the rows of so many sensors take at most rowsEntries.
 func (p *problem) rowsAffordable(d *expm.Diffusion, sensors int) bool {
 	entries := float64(sensors) * (float64(d.Degree()+1)*float64(p.lap.Work()) + 2*float64(p.edges.len()))
 	return entries < rowsEntries
-}
-
-// boundWithoutRows bounds the readings of some sensors without their rows: by the joint Δ₂, and
-// for the combinatorial Laplacian, whose M = e^{-τL/2}e^{-τL/2} and whose b is
-// orthogonal to 1, by
-//
-//	|M_si − M_sj| ≤ ‖e^{-τL/2}(e_s − 1/n)‖₂ · ‖e^{-τL/2}(e_i − e_j)‖₂,
-//
-// a norm for each node from the random columns of the screen, and Δ₂ at τ/2.
-func (p *problem) boundWithoutRows(ctx context.Context, m Model, sensors []int, opts Options, out []Bracket) error {
-	opts.Failure /= 3
-	joint, err := Bound(ctx, m, nil, opts)
-	if err != nil {
-		return err
-	}
-	for k := range sensors {
-		out[k] = Bracket{Upper: joint.Upper, Edge: joint.Edge, Failure: joint.Failure}
-	}
-	if opts.Seed == [32]byte{} || !p.resistive() {
-		return nil
-	}
-	m.Tau, m.Sensors, m.Diffusion = m.Tau/2, nil, nil
-	half, err := Bound(ctx, m, nil, opts)
-	if err == nil {
-		err = p.productBounds(ctx, m, half, sensors, opts, out)
-	}
-	if errors.Is(err, errNoProgress) {
-		return ctx.Err()
-	}
-	return err
-}
-
-// nodeNormColumns is the number of random columns for the norms of the nodes.
-const nodeNormColumns = 64
-
-// productBounds lowers the upper ends to the products of norms; m has half the τ.
-func (p *problem) productBounds(ctx context.Context, m Model, half Bracket, sensors []int, opts Options, out []Bracket) error {
-	q, err := newProblem(m, nil, &opts)
-	if err != nil {
-		return err
-	}
-	c, err := q.newNodeScreen(half, opts)
-	if err != nil {
-		return err
-	}
-	defer c.release()
-	o := c.operator
-	for c.columns < nodeNormColumns {
-		if err := c.project(ctx); err != nil {
-			return err
-		}
-		opts.Progress("norms", int64(c.columns), nodeNormColumns)
-	}
-	for k, t := range sensors {
-		up := (c.nodes.upper(int32(t)) + o.d.Err()) * half.Upper * (1 + 8*unit)
-		if up < out[k].Upper {
-			out[k].Upper = max(up, floor)
-			out[k].Failure += half.Failure + opts.Failure
-		}
-	}
-	return nil
-}
-
-// newNodeScreen returns a screen for the norms of the nodes, with a union bound over
-// them. The accuracy of p(L) follows from half.Upper, which depends on the random columns
-// of that bound, so the vectors P(e_s − 1/n) are not independent of those columns.
-// Therefore it draws columns of its own, see [derivedSeed].
-func (p *problem) newNodeScreen(half Bracket, opts Options) (*screening, error) {
-	opts.Seed = derivedSeed(opts.Seed, "graphcloak/v1/sensitivity/spreads")
-	s := &search{problem: p, opts: opts}
-	o, err := s.within(min(1e-3, 1e-3*half.Upper/p.alpha))
-	if err != nil {
-		return nil, err
-	}
-	return newScreening(&projection{search: s, operator: o, q: opts.Failure / float64(o.n)}), nil
 }
 
 // bracketRow brackets one reading from its row of M.

@@ -189,50 +189,6 @@ func TestPerSensorByRows(t *testing.T) {
 	}
 }
 
-// TestPerSensorUnread: the bounds without rows hold for every sensor, are never above
-// the joint one, and are below half of it for many sensors of a block model.
-func TestPerSensorUnread(t *testing.T) {
-	for name, g := range families(t, 100) {
-		for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
-			m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: 0.4, Alpha: 2}
-			opts := Options{Seed: [32]byte{3}, Failure: 1e-9}
-			want := must[[]Bracket](t)(PerSensor(background, m, opts))
-			joint := must[Bracket](t)(Bound(background, m, nil, opts))
-			half := 0
-			for s, b := range must[[]Bracket](t)(withoutRows(background, m, opts)) {
-				if !(b.Upper >= want[s].Lower) || b.Upper > joint.Upper || b.Failure > opts.Failure {
-					t.Errorf("%s %v sensor %d: %+v, exact %v, joint %v", name, kind, s, b, want[s].Lower, joint.Upper)
-				}
-				if b.Upper < joint.Upper/2 {
-					half++
-				}
-			}
-			if name == "sbm" && kind == laplacian.Combinatorial && half < g.Order()/10 {
-				t.Errorf("%d of %d sensors below half of the joint bound", half, g.Order())
-			}
-		}
-	}
-}
-
-// TestSpreadsHaveColumnsOfTheirOwn: the polynomial whose nodes are projected was chosen
-// by the screen, so that its columns must be independent of the screen's: 16·300
-// products of independent normals have a mean within six standard errors of 0.
-func TestSpreadsHaveColumnsOfTheirOwn(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(300, 3, 1))
-	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.2}
-	spreads, screen, err := nodeScreenColumns(m, Bracket{Upper: 0.5}, Options{Seed: [32]byte{7}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sum float64
-	for i, v := range spreads {
-		sum += v * screen[i]
-	}
-	if r := sum / math.Sqrt(float64(len(spreads))); math.Abs(r) > 6 {
-		t.Errorf("the columns of %d entries have a product of %v standard errors, want independent ones", len(spreads), r)
-	}
-}
-
 func ExampleBound() {
 	g, _ := graph.Star(6)
 	b, err := Bound(context.Background(), Model{

@@ -246,20 +246,6 @@ var fast = []mutation{
 		"c.opts.Failure / maxRounds",
 	}}, "TestUnion"},
 	{
-		"no union over nodes",
-		[]change{{"privacy/sensitivity/persensor.go", "q: opts.Failure / float64(o.n)", "q: opts.Failure"}},
-		"TestUnion",
-	},
-	{
-		"β not split",
-		[]change{{"privacy/sensitivity/persensor.go", "opts.Failure /= 3", "opts.Failure /= 1"}},
-		"TestBoundWithoutRowsSplitsFailure",
-	},
-	{"norms that cannot fail", []change{{
-		"privacy/sensitivity/persensor.go", "out[k].Failure += half.Failure + opts.Failure",
-		"out[k].Failure += 0",
-	}}, "TestBoundWithoutRowsSplitsFailure"},
-	{
 		"a screen's failure reported as 0",
 		[]change{{"privacy/sensitivity/state.go", "Failure: s.failure}", "Failure: 0 * s.failure}"}},
 		"TestScreenSaysThatItMayFail",
