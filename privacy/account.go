@@ -20,8 +20,8 @@ type Charge struct {
 	Plan      Digest    `json:"plan"`
 	Guarantee Guarantee `json:"guarantee"`
 	Budget    Budget    `json:"budget"` // of this release by itself
-	Cost      Cost      `json:"cost"`   // joint, or of the worst sensor
-	// Sensors holds the cost of each sensor of a PerSensor release.
+	Cost      Cost      `json:"cost"`   // joint, or of the worst sensor; ε where PerPerson, else ρ
+	// Sensors holds the cost of each sensor of a PerSensor release, or of each person of a PerPerson one.
 	Sensors map[string]Cost `json:"sensors,omitempty"`
 	// NodeKey says what the ids of Sensors are: two keys give one sensor two ids.
 	NodeKey string `json:"nodeKey,omitempty"`
@@ -75,7 +75,7 @@ type Account struct {
 	Guarantee    Guarantee          `json:"guarantee"`     // of the first release; a scope does not mix them
 	Releases     int64              `json:"releases"`
 	Spent        Cost               `json:"spent"`                  // joint, or of the sensor that spent most
-	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor
+	Sensors      map[string]Cost    `json:"sensors,omitempty"`      // PerSensor, PerPerson
 	NodeKey      string             `json:"nodeKey,omitempty"`      // what the ids of Sensors are
 	Certificates map[string]float64 `json:"certificates,omitempty"` // distinct certificates that may fail, with β
 	Entries      int64              `json:"entries"`
@@ -98,7 +98,7 @@ func (a Account) failure() float64 {
 // Epsilon returns the ε at which everything spent so far is (ε, delta)-private,
 // certificates' failures included.
 func (a Account) Epsilon(delta float64) (float64, error) {
-	return a.Spent.Epsilon(delta - a.failure())
+	return a.Guarantee.epsilon(a.Spent, delta-a.failure())
 }
 
 // Remaining returns what is left below the cap; ok is false where there is none.
@@ -119,7 +119,7 @@ func (a Account) limit() (Cost, error) {
 	if f := a.failure(); f > 0 {
 		b.Delta = math.Nextafter(b.Delta-f, 0)
 	}
-	return capCost(b)
+	return a.Guarantee.capCost(b)
 }
 
 // Replay folds entries into an account, and checks order, hashes and rules. It returns
@@ -178,7 +178,7 @@ func (a Account) add(c Charge) (Account, error) {
 	a.Releases++
 	a.Guarantee = c.Guarantee
 	var err error
-	if c.Guarantee == Joint {
+	if !c.Guarantee.eachPays() {
 		err = a.addCost(c.Cost)
 	} else {
 		err = a.addSensors(c.Sensors)
@@ -316,6 +316,12 @@ func (c Charge) validate() error {
 	if err := CheckID("attempt token", c.Attempt); err != nil {
 		return err
 	}
+	if c.Guarantee.eachPays() != (len(c.Sensors) > 0) {
+		return fmt.Errorf("privacy: a %s charge lists %d sensors", c.Guarantee, len(c.Sensors))
+	}
+	if c.Guarantee.pure() {
+		return c.validatePure()
+	}
 	if err := c.Budget.Validate(); err != nil {
 		return err
 	}
@@ -329,12 +335,26 @@ func (c Charge) validate() error {
 		return fmt.Errorf("privacy: the charge of ρ = %.4g is more than (ε = %v, δ = %v) allows", c.Cost.Rho(), c.Budget.Epsilon,
 			c.Budget.Delta)
 	}
-	if (c.Guarantee == PerSensor) != (len(c.Sensors) > 0) {
-		return fmt.Errorf("privacy: a %s charge lists %d sensors", c.Guarantee, len(c.Sensors))
-	}
 	for id, cost := range c.Sensors {
 		if cost < 1 || cost > c.Cost {
 			return fmt.Errorf("privacy: sensor %q costs %d, want from 1 to %d", id, cost, c.Cost)
+		}
+	}
+	return nil
+}
+
+// validatePure refuses a charge of answers that is not ε for every person.
+func (c Charge) validatePure() error {
+	cost, err := PureCost(c.Budget.Epsilon)
+	if err != nil {
+		return err
+	}
+	if c.Budget.Delta != 0 || c.Failure != 0 || c.Cost != cost {
+		return fmt.Errorf("privacy: the charge is %d with δ = %v and failure %v, want %d, 0 and 0", c.Cost, c.Budget.Delta, c.Failure, cost)
+	}
+	for id, each := range c.Sensors {
+		if each != cost {
+			return fmt.Errorf("privacy: person %q costs %d, want %d", id, each, cost)
 		}
 	}
 	return nil

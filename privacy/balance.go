@@ -13,7 +13,7 @@ type Balance struct {
 	Scope            string   `json:"budgetScope"`
 	Guarantee        string   `json:"guarantee"`
 	Releases         int64    `json:"releases"`
-	Rho              float64  `json:"rho"`
+	Rho              float64  `json:"rho"`     // 0 where answers are counted, whose ε adds
 	Epsilon          *float64 `json:"epsilon"` // of all releases, however old
 	Delta            float64  `json:"delta"`   // at which every ε holds
 	CapEpsilon       *float64 `json:"capEpsilon"`
@@ -68,16 +68,21 @@ func balanceOf(a, recent Account, delta float64) Balance {
 		Scope: a.Scope, Guarantee: a.Guarantee.String(), Releases: a.Releases, Rho: a.Spent.Rho(), Epsilon: orNil(a.Epsilon(delta)),
 		Delta: delta, Head: a.Head.String(),
 	}
+	if a.Guarantee.pure() {
+		b.Rho = 0
+	}
 	left, ok := recent.Remaining()
 	if !ok {
 		return b
 	}
-	rho := left.Rho()
-	b.CapEpsilon, b.CapDelta, b.CapPerSeconds, b.RemainingRho = &a.Cap.Epsilon, &a.Cap.Delta, a.Cap.PerSeconds, &rho
+	b.CapEpsilon, b.CapDelta, b.CapPerSeconds = &a.Cap.Epsilon, &a.Cap.Delta, a.Cap.PerSeconds
+	if rho := left.Rho(); !a.Guarantee.pure() {
+		b.RemainingRho = &rho
+	}
 	if a.Cap.PerSeconds > 0 {
 		b.RecentEpsilon = orNil(recent.Epsilon(delta))
 	}
-	b.RemainingEpsilon = orNil(left.Epsilon(delta))
+	b.RemainingEpsilon = orNil(a.Guarantee.epsilon(left, delta))
 	return b
 }
 

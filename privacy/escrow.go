@@ -187,15 +187,20 @@ func (m *sensorMAC) nonce(releaseID string, calibration Digest, reading int64) N
 	return Nonce(m.tag(lp([]byte("graphcloak/v1/siv"), []byte(releaseID), calibration[:], be64(reading)))[:len(Nonce{})])
 }
 
-// noiseOf computes N again from the nonce. HKDF-Expand to the length of a hash is the HMAC of its info
-// and a byte 1 (RFC 5869, 2.3).
+// noiseOf computes N again from the nonce.
 func (m *sensorMAC) noiseOf(releaseID string, calibration Digest, nonce Nonce, steps int64) (int64, error) {
-	info := lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:])
-	src, err := newKeyStream(m.tag(append(info, 1)))
+	src, err := m.bits(releaseID, calibration, nonce)
 	if err != nil {
 		return 0, err
 	}
 	return sample(src, steps)
+}
+
+// bits returns U. HKDF-Expand to the length of a hash is the HMAC of its info and a byte 1
+// (RFC 5869, 2.3).
+func (m *sensorMAC) bits(releaseID string, calibration Digest, nonce Nonce) (*keyStream, error) {
+	info := lp([]byte("graphcloak/v1/noise"), []byte(releaseID), calibration[:], nonce[:])
+	return newKeyStream(m.tag(append(info, 1)))
 }
 
 // calibration returns SHA-256 of the text that binds noise to σ and lattice.

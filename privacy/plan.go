@@ -17,23 +17,24 @@ type Guarantee int
 const (
 	Joint     Guarantee = iota // the whole vector ỹ
 	PerSensor                  // each ỹ_s alone, the paper's definition
+	PerPerson                  // each person's answer, with δ = 0: of package answer, and of no Plan
 )
 
 // Randomness says where noise comes from.
 type Randomness int
 
-func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor") }
+func (g Guarantee) String() string { return enumName(int(g), "joint", "perSensor", "perPerson") }
 
-// MarshalText writes joint or perSensor.
+// MarshalText writes joint, perSensor or perPerson.
 func (g Guarantee) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads joint or perSensor.
+// UnmarshalText reads joint, perSensor or perPerson.
 func (g *Guarantee) UnmarshalText(text []byte) (err error) {
-	*g, err = ParseGuarantee(string(text))
+	*g, err = parseEnum[Guarantee]("guarantee", string(text), "joint", "perSensor", "perPerson")
 	return err
 }
 
-// ParseGuarantee reads joint or perSensor; "" is joint.
+// ParseGuarantee reads joint or perSensor, those of a [Plan]; "" is joint.
 func ParseGuarantee(s string) (Guarantee, error) {
 	return parseEnum[Guarantee]("guarantee", s, "joint", "perSensor")
 }

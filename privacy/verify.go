@@ -80,16 +80,22 @@ func Verify(r *Release, p *Plan) error {
 // VerifyEntry checks that a ledger's entry paid for the release in full. It returns
 // [ErrMismatch] where it did not.
 func VerifyEntry(r *Release, e Entry) error {
+	return e.PaysFor(r.id, r.plan.Charge)
+}
+
+// PaysFor checks that the entry paid what a plan's charge function asks for a release.
+// [ErrMismatch] where it did not.
+func (e Entry) PaysFor(releaseID string, charge func(scope, releaseID, attempt string) (Charge, error)) error {
 	if e.Charge == nil {
 		return fmt.Errorf("%w: the entry is no payment", ErrMismatch)
 	}
-	c, err := r.plan.Charge(e.Charge.Scope, r.id, e.Charge.Attempt)
+	c, err := charge(e.Charge.Scope, releaseID, e.Charge.Attempt)
 	if err != nil {
 		return err
 	}
 	c.NodeKey, c.PublicProperties = e.Charge.NodeKey, e.Charge.PublicProperties // the plan does not say them
 	if !e.Charge.equal(c) || e.Hash != e.hash() {
-		return fmt.Errorf("%w: release %q and what was paid for", ErrMismatch, r.id)
+		return fmt.Errorf("%w: release %q and what was paid for", ErrMismatch, releaseID)
 	}
 	return nil
 }

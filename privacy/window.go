@@ -148,11 +148,7 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 		return a.overBudget(c)
 	}
 	left, _ := recent.Remaining()
-	eps, _ := left.Epsilon(a.Cap.Delta)
-	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
-	err := fmt.Errorf("%w: scope %q has ρ = %.4g of its %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at "+
-		"the same δ)",
-		ErrExhausted, a.Scope, left.Rho(), a.Cap, eps, c.Cost.Rho(), costs)
+	err := fmt.Errorf("%w: scope %q has %s", ErrExhausted, a.Scope, c.amounts(left, *a.Cap))
 	if a.Cap.PerSeconds == 0 {
 		return err
 	}
@@ -165,8 +161,24 @@ func (a Account) exhausted(c Charge, recent Account, h *chain) error {
 	return err
 }
 
+// amounts says what is left of a cap and what the charge costs.
+func (c Charge) amounts(left Cost, limit Cap) string {
+	if c.Guarantee.pure() {
+		return fmt.Sprintf("ε = %.4g of its %v left for the person who has least, an answer costs ε = %.4g",
+			left.PureEpsilon(), limit, c.Cost.PureEpsilon())
+	}
+	eps, _ := left.Epsilon(limit.Delta)
+	costs, _ := c.Cost.Epsilon(limit.Delta)
+	return fmt.Sprintf("ρ = %.4g of its %v left (alone worth ε = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",
+		left.Rho(), limit, eps, c.Cost.Rho(), costs)
+}
+
 // overBudget is the error of a charge that is above the whole cap.
 func (a Account) overBudget(c Charge) error {
+	if a.Guarantee = c.Guarantee; a.Guarantee.pure() {
+		return fmt.Errorf("%w: the whole cap of scope %q is %v, an answer costs ε = %.4g", ErrOverBudget, a.Scope, a.Cap,
+			c.Cost.PureEpsilon())
+	}
 	whole, _ := a.limit()
 	costs, _ := c.Cost.Epsilon(a.Cap.Delta)
 	return fmt.Errorf("%w: the whole cap of scope %q is %v (ρ = %.4g), the release costs ρ = %.4g (ε = %.4g at the same δ)",

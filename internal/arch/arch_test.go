@@ -53,6 +53,7 @@ var table = map[string]row{
 
 	"privacy/document": {layer: 2, imports: []string{"privacy", "internal/strictjson"}},
 	"privacy/audit":    {layer: 2, imports: []string{"graph", "privacy"}},
+	"privacy/answer":   {layer: 2, imports: []string{"graph", "privacy", "internal/strictjson"}},
 
 	"report": {layer: 2, imports: []string{"graph", "community", "privacy"}},
 	"privacy/sensitivity": {
@@ -96,7 +97,10 @@ var table = map[string]row{
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/disk", "internal/suggest"}},
 	// graph for the ids of sensors
 	"privacy/highwater": {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/strictjson"}},
-	"privacy/sensor":    {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/database", "internal/strictjson"}},
+	"privacy/sensor": {
+		layer:   3,
+		imports: []string{"graph", "privacy", "privacy/answer", "internal/disk", "internal/database", "internal/strictjson"},
+	},
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/columnar": {layer: 3},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 )
 
@@ -60,4 +61,34 @@ func ExampleCloak() {
 	// hall 1 true
 	// hall 2 true
 	// sensor: line 3: privacy: the budget would be exceeded: the sensor has ρ = 0 of 0.07185 left, a release costs 0.03593
+}
+
+// A person is asked twice in a round, and has heard the rumour in between: the answer is kept.
+func ExampleAnswer() {
+	dir, err := os.MkdirTemp("", "person")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	plan := &answer.Plan{
+		Question: answer.Question{Rumour: "heard", Round: 1, Epsilon: 1}, People: []privacy.Sensor{{Node: 0, ID: "Ann"}},
+	}
+	packages, err := plan.Packages("monday", 2, "", 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var said []answer.Value
+	for _, heard := range []bool{false, true} {
+		v, err := sensor.Answer(packages[0], heard, sensor.AnswerOptions{StateDir: dir})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		said = append(said, v)
+	}
+	release, err := plan.Collect(said[1:])
+	fmt.Println(said[0] == said[1], release.ID(), err)
+	// Output: true monday <nil>
 }

@@ -46,8 +46,8 @@ var (
 	recordKey = []byte("record")
 )
 
-// openState opens the record of the package's sensor, or starts one.
-func openState(dir string, p Package) (*state, error) {
+// openDatabase opens a database of a state directory, or makes both.
+func openDatabase(dir, name string) (*database.DB, error) {
 	if dir == "" {
 		return nil, errors.New("sensor: no state directory is named; the counter and the budget need one")
 	}
@@ -59,12 +59,21 @@ func openState(dir string, p Package) (*state, error) {
 		return nil, fmt.Errorf("sensor: state: %w", err)
 	}
 	defer root.Close()
-	db, err := database.Open(root, "state.db", database.Options{Wait: time.Second})
+	db, err := database.Open(root, name, database.Options{Wait: time.Second})
 	if errors.Is(err, berrors.ErrTimeout) {
 		return nil, fmt.Errorf("sensor: %s is in use by another process", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sensor: open the state in %s: %w", dir, err)
+	}
+	return db, nil
+}
+
+// openState opens the record of the package's sensor, or starts one.
+func openState(dir string, p Package) (*state, error) {
+	db, err := openDatabase(dir, "state.db")
+	if err != nil {
+		return nil, err
 	}
 	s := &state{db: db}
 	if err := db.View(s.load); err != nil {

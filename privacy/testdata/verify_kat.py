@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reproduces the known answers of noise_kat.json, and nothing of it is GraphCloak's code.
+"""Reproduces the known answers of noise_kat.json and answer_kat.json; nothing of it is GraphCloak's code.
 
 Python's standard library only. Key derivation follows RFC 5869 and RFC 8439; the
 sampler is checked against its definition, N = floor(S*Phi^-1(U) + 1/2), with
 Phi(t) = 1/2 + phi(t)*(t + t^3/3 + t^5/(3*5) + ...) in decimals of 120 digits. The
-bits of U are read 64 at a time until the definition decides.
+bits of U are read 64 at a time until the definition decides. An answer is turned round
+where U < 1/(1 + e^epsilon), in decimals of 700 digits, for the largest multiple of 2^-40
+that is at most the given epsilon.
 
-    python3 verify_kat.py [noise_kat.json]
+    python3 verify_kat.py
 """
 
 import hashlib
@@ -16,7 +18,8 @@ import json
 import os
 import struct
 import sys
-from decimal import Decimal, getcontext
+from decimal import Decimal, getcontext, localcontext
+from math import floor
 from statistics import NormalDist
 
 getcontext().prec = 160
@@ -114,10 +117,44 @@ def sample(words, steps):
     raise ValueError("the words given decide nothing")
 
 
+def flip(words, epsilon):
+    """Whether U < 1/(1 + e^epsilon), and how many words decide it."""
+    with localcontext() as c:
+        c.prec = 700
+        chance = 1 / (1 + (Decimal(floor(epsilon * 2**40)) / 2**40).exp())
+        u = bits = 0
+        for word in words:
+            u, bits = u << 64 | word, bits + 64
+            if Decimal(u + 1) <= chance * 2**bits:
+                return True, bits // 64
+            if Decimal(u) >= chance * 2**bits:
+                return False, bits // 64
+    raise ValueError("the words given decide nothing")
+
+
+def answers(kat, root, check):
+    for i, c in enumerate(kat["coins"]):
+        words = [int(w, 16) for w in c["words"]]
+        check(f"coin {i}", flip(words, c["epsilon"]), (c["flip"], len(words)))
+    for i, v in enumerate(kat["keyed"]):
+        epsilon = struct.pack(">d", v["epsilon"]).hex()
+        text = f"graphcloak-calibration/v1\nmechanism=randomized-response\nepsilon={epsilon}\nround={v['round']}\nrumour={v['rumour']}\n"
+        calibration, release = hashlib.sha256(text.encode()).digest(), v["release"].encode()
+        person = expand(root, lp(b"graphcloak/v1/sensor", b"kat", struct.pack(">I", 1), v["person"].encode()))
+        nonce = mac(person, lp(b"graphcloak/v1/siv", release, calibration, struct.pack(">q", int(v["truth"]))))[:16]
+        stream = chacha_block(expand(person, lp(b"graphcloak/v1/noise", release, calibration, nonce)), 0)
+        check(f"answer {i}, nonce", nonce.hex(), v["nonce"])
+        check(f"answer {i}, stream", stream[:32].hex(), v["stream_first_32_bytes"])
+        check(f"answer {i}, flip", flip(struct.unpack(">8Q", stream), v["epsilon"])[0], v["flip"])
+
+
+def read(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as f:
+        return json.load(f)
+
+
 def main():
-    default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "noise_kat.json")
-    with open(sys.argv[1] if len(sys.argv) > 1 else default, encoding="utf-8") as f:
-        kat = json.load(f)
+    kat, kept = read("noise_kat.json"), read("answer_kat.json")
     wrong = 0
 
     def check(what, got, want):
@@ -145,7 +182,8 @@ def main():
         check(f"vector {i}, released", v["grid_value"] + n, v["released_grid_value"])
     for i, e in enumerate(kat["edges"]):
         check(f"edge {i}", sample([int(w, 16) for w in e["u_words_hex"]], e["S"]), e["N"])
-    print(f"{len(kat['vectors'])} vectors and {len(kat['edges'])} edges, {wrong} answers differ")
+    answers(kept, root, check)
+    print(f"{len(kat['vectors'])} vectors, {len(kat['edges'])} edges, {len(kept['coins'])} coins, {len(kept['keyed'])} answers: {wrong} differ")
     return 1 if wrong else 0
 
 

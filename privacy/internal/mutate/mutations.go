@@ -372,6 +372,60 @@ var fast = []mutation{
 		"TestReadEdges",
 	},
 
+	// Answers of yes or no.
+	{"an answer turned round where it should stay", []change{
+		{"privacy/answer/coin.go", "first < c.below:\n		return true, nil", "first < c.below:\n		return false, nil"},
+		{"privacy/answer/coin.go", "first >= c.above:\n		return false, nil", "first >= c.above:\n		return true, nil"},
+	}, "TestKnownCoins|TestAttackOnAnswers|TestKnownAnswersOfKeys"},
+	{
+		"a coin of 1.03·ε",
+		[]change{{"privacy/answer/coin.go", "	lo, hi := bounds(cost, 64)", "	lo, hi := bounds(cost+cost/33, 64)"}},
+		"TestKnownCoins|TestAttackOnAnswers",
+	},
+	{
+		"one random word for the coins of two people",
+		[]change{{
+			"privacy/answer/release.go", "err := privacy.SystemBits(func(next func() uint64) error {",
+			"err := privacy.SystemBits(func(draw func() uint64) error {\n" +
+				"		var word uint64\n		read := 0\n		next := func() uint64 {\n" +
+				"			if read++; read%2 == 1 {\n				word = draw()\n			}\n			return word\n		}",
+		}},
+		"TestAttackOnAnswers",
+	},
+	{
+		"one coin for two rounds",
+		[]change{{"privacy/answer/question.go", "(q.Epsilon), q.Round, q.Rumour", "(q.Epsilon), 1, q.Rumour"}},
+		"TestKnownAnswersOfKeys|TestAnswersOfKeysAreIndependent",
+	},
+	{"half of ε for an answer in the account", []change{{
+		"privacy/pure.go", "		return c.PureEpsilon(), nil", "		return c.PureEpsilon() / 2, nil",
+	}}, "privacy/answer:TestRoundsAreCharged"},
+	{"a cap of answers that holds twice as many", []change{{
+		"privacy/pure.go", "math.Floor(b.Epsilon / costUnit)", "math.Floor(2 * b.Epsilon / costUnit)",
+	}}, "privacy/answer:TestRoundsAreCharged"},
+	{"a cheaper person", []change{{
+		"privacy/account.go", "		if each != cost {", "		if each > cost {",
+	}}, "privacy/answer:TestChargesOfAnswersAreChecked"},
+	{"the first person pays for all", []change{{
+		"privacy/answer/plan.go", "for _, person := range p.People {\n		each[",
+		"for range p.People {\n		person := p.People[0]\n		each[",
+	}}, "TestRoundsAreCharged"},
+	{"a kept answer drawn again where the truth has changed", []change{{
+		"privacy/sensor/answers.go", "	case p.Round == k.Round:", "	case p.Round == k.Round && !truth:",
+	}}, "TestAnswersAreKept"},
+	{"a round that costs its person nothing", []change{{
+		"privacy/sensor/answers.go", "k.Round, k.Spent = p.Round, k.Spent+cost", "k.Round, k.Spent = p.Round, k.Spent",
+	}}, "TestAnswersHaveALimit"},
+	{"kept answers asked for again", []change{{
+		"privacy/answer/kept.go", "if k[p.ID].Round < round {", "if k[p.ID].Round <= round {",
+	}}, "TestKeep"},
+	{"a second answer in a round", []change{{
+		"privacy/answer/kept.go", "if given[round][a.ID] {", "if given[round][a.ID] && round < 0 {",
+	}}, "TestKeep"},
+	{"answers turned back with any key", []change{{
+		"privacy/answer/release.go", "if r.plan.nonce(key, r.id, truths[i]) != *a.Nonce {", "if key == nil {",
+	}}, "TestRevealAnswers"},
+
 	// What is public, what is whole.
 	{
 		"a public property that is the signal",

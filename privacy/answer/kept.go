@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package answer
+
+import (
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
+)
+
+// Kept is the published answer of each person about one rumour, of the latest round in which
+// they gave one.
+type Kept map[graph.ID]KeptAnswer
+
+// KeptAnswer is an answer with its round.
+type KeptAnswer struct {
+	Yes   bool
+	Round int
+}
+
+// Keep returns the kept answers after releases about one rumour, in any order.
+// [privacy.ErrMismatch]: one is about another rumour. [privacy.ErrReplay]: somebody has two
+// answers in one round, of which one was drawn again instead of kept.
+func Keep(rumour string, releases ...*Release) (Kept, error) {
+	kept, given := make(Kept), make(map[int]map[graph.ID]bool)
+	for _, r := range releases {
+		round := r.plan.Round
+		if r.plan.Rumour != rumour {
+			return nil, fmt.Errorf("%w: release %q is about the rumour %q, not %q", privacy.ErrMismatch, r.id, r.plan.Rumour, rumour)
+		}
+		if given[round] == nil {
+			given[round] = make(map[graph.ID]bool)
+		}
+		for _, a := range r.answers {
+			if given[round][a.ID] {
+				return nil, fmt.Errorf("%w: %q answers twice in round %d", privacy.ErrReplay, a.ID, round)
+			}
+			given[round][a.ID] = true
+			if kept[a.ID].Round < round {
+				kept[a.ID] = KeptAnswer{a.Yes, round}
+			}
+		}
+	}
+	return kept, nil
+}
+
+// Unasked returns those people who have no kept answer of the round, in their order: who is
+// asked, read and charged in the next release. It looks at no truth.
+func (k Kept) Unasked(people []privacy.Sensor, round int) (unasked []privacy.Sensor) {
+	for _, p := range people {
+		if k[p.ID].Round < round {
+			unasked = append(unasked, p)
+		}
+	}
+	return unasked
+}
+
+// ParseTruths reads the truths of the people who are asked, as stores hold them: booleans,
+// numbers 0 or 1, or the texts true, false, 0 and 1. Where some are none, the error is a
+// [privacy.ReadingsError], which counts them and names neither a person nor a value.
+func ParseTruths(property string, values []any) ([]bool, error) {
+	truths, bad := make([]bool, len(values)), 0
+	for i, v := range values {
+		switch v {
+		case true, 1, int64(1), 1.0, "true", "1":
+			truths[i] = true
+		case false, 0, int64(0), 0.0, "false", "0":
+		default:
+			bad++
+		}
+	}
+	if bad > 0 {
+		return nil, &privacy.ReadingsError{Property: property, Wrong: "is neither true nor false, 1 nor 0", Count: bad}
+	}
+	return truths, nil
+}
