@@ -38,7 +38,8 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		in.fromEigenpairs(m, s)
 	} else {
 		in.LambdaMax = m.Laplacian.Bound()
-		in.note("beyond %d nodes λ_max is an upper bound, and what takes all eigenpairs is left out: λ₂, κ₂, effective rank, coherence and "+
+		in.note("beyond %d nodes λ_max is an upper bound, and what takes all eigenpairs is left out: λ₂, κ₂, effective rank, coherence "+
+			"and "+
 			"leverage scores", ExactNodes)
 	}
 	o.Sensitivity.Progress = o.Progress
