@@ -142,7 +142,6 @@ type tauSearch struct {
 	single     bool    // community: there is only its place to be told
 	chance     float64 // share of the likeliest community
 	sketch     allocation.Options
-	equal      allocation.Comparison
 	first      int // k of what is tried first
 	affordable bool
 	drafting   bool              // a rough allocation is judged
@@ -209,40 +208,28 @@ func distances(g *graph.Graph) func(int) []float64 {
 	}
 }
 
-// work estimates the seconds of what is tried at first, and starts to count by what all tries share.
+// work estimates the seconds of what is tried at first.
 func (s *tauSearch) work() float64 {
-	_, shared := s.products()
 	sum := 0.0
 	for try := range firstTries {
-		seconds, column, err := s.seconds(s.first + try*coarse)
+		seconds, err := s.seconds(s.first + try*coarse)
 		if err != nil {
 			break
 		}
-		s.spent = math.Sqrt2 * float64(shared) * column // the last is the largest
 		sum += seconds
 	}
-	return sum + s.spent
+	return sum
 }
 
-// products is how many a try takes, and how many the search beside.
-func (s *tauSearch) products() (each, together int) {
-	each, together = allocation.SketchProducts(s.m.sensitivityModel(s.opts.Alpha), len(s.m.Sensors), s.drafting)
-	if s.perSensor() {
-		each += len(s.m.Sensors)
-	}
-	return each, together
-}
-
-// seconds estimates those of a try of τ = 2ᵏ, and of a product with its M in a block.
-func (s *tauSearch) seconds(k int) (try, column float64, err error) {
+// seconds estimates those of a try of τ = 2ᵏ.
+func (s *tauSearch) seconds(k int) (float64, error) {
 	cost, err := expm.Estimate(s.m.Operator.Laplacian, math.Ldexp(1, k), expm.Options{Method: s.method()})
-	each, _ := s.products()
-	return float64(each) * cost.Column, cost.Column, err
+	return float64(allocation.SketchProducts(s.m.Graph, s.drafting)) * cost.Column, err
 }
 
 // affords reports whether the search may try τ = 2ᵏ too, and counts it.
 func (s *tauSearch) affords(k int) bool {
-	seconds, _, err := s.seconds(k)
+	seconds, err := s.seconds(k)
 	if err != nil || s.spent+seconds <= searchWork {
 		s.spent += seconds
 		return true
@@ -398,8 +385,8 @@ func (s *tauSearch) try(k int) error {
 	return nil
 }
 
-// simulated simulates a rough allocation, where noise is allocated, and equal noise, or that of each
-// sensor, where that could be better, and returns the better; nil where nothing can be told. Where
+// simulated simulates a rough allocation, where noise is allocated, and equal noise
+// where that could be better, and returns the better; nil where nothing can be told. Where
 // fewer sensors may report than there are, equal noise at all of them is no plan that could be made.
 // Beyond draftOrder nodes a draft starts from equal noise and costs the most, and equal noise serves where
 // there is none.
@@ -431,12 +418,9 @@ func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauP
 // simulate judges allocated noise, or what there is without; nil where nothing can be told.
 func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
 	operator := s.stored(d)
-	sketch := s.equal.Equal
-	switch {
-	case allocated:
+	sketch := allocation.Equal
+	if allocated {
 		sketch = allocation.Draft
-	case s.perSensor():
-		sketch = allocation.PerSensor
 	}
 	found, err := sketch(s.ctx, model, operator, s.labels, s.sketch)
 	if errors.Is(err, allocation.ErrNothing) || errors.Is(err, allocation.ErrWork) {
@@ -463,19 +447,12 @@ func (s *tauSearch) stored(d *expm.Diffusion) allocation.Diffusion {
 	return d.Stored(dropped)
 }
 
-// perSensor reports whether the noise of each sensor by itself is judged: it takes a product
-// a sensor.
-func (s *tauSearch) perSensor() bool {
-	return s.opts.Guarantee == privacy.PerSensor && s.m.Graph.Order() <= draftOrder
-}
-
 // otherNoise says what the plan has and the search did not judge, "" where it judged the same
 // kind of noise.
 func (s *tauSearch) otherNoise() string {
 	switch n := s.m.Graph.Order(); {
-	case s.opts.Guarantee == privacy.PerSensor && !s.perSensor():
-		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise for all readings together, which is not that of "+
-			"the guarantee perSensor", draftOrder)
+	case s.opts.Guarantee == privacy.PerSensor:
+		return "the search for τ judged equal noise for all readings together, which is not that of the guarantee perSensor"
 	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafting:
 		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most",
 			draftOrder, s.sketch.MaxSensors)

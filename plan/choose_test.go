@@ -139,23 +139,18 @@ func TestNoTauBeatsChance(t *testing.T) {
 	}
 }
 
-// The search judges the noise that the plan gets: of few sensors, or of each sensor by
-// itself. The accuracy of the chosen τ is near that of the plan's own simulation.
+// The search judges the noise that the plan gets, of few sensors too. The accuracy of the chosen τ is near that of the plan's
+// own simulation.
 func TestTauIsChosenForThePlan(t *testing.T) {
 	s, _ := testkit.Example(t, "net3")
-	for name, set := range map[string]func(*graphcloak.PlanOptions){
-		"few sensors": func(o *graphcloak.PlanOptions) { o.Allocation = graphcloak.Allocation{MaxSensors: 5} },
-		"per sensor":  func(o *graphcloak.PlanOptions) { o.Guarantee = privacy.PerSensor },
-	} {
-		job := openJob()
-		job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
-		set(&job.Plan)
-		m, p := testkit.Planned(t, s, job)
-		found := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour))(t)
-		for _, x := range p.TauChoice.Points {
-			if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
-				t.Errorf("%s: τ = %v is judged to be right %.3f of the time, the plan is %.3f", name, x.Tau, x.Accuracy, found.Probability)
-			}
+	job := openJob()
+	job.Plan.Budget = privacy.Budget{Epsilon: 4, Delta: .001}
+	job.Plan.Allocation = graphcloak.Allocation{MaxSensors: 5}
+	m, p := testkit.Planned(t, s, job)
+	found := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour))(t)
+	for _, x := range p.TauChoice.Points {
+		if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
+			t.Errorf("τ = %v is judged to be right %.3f of the time, the plan is %.3f", x.Tau, x.Accuracy, found.Probability)
 		}
 	}
 }

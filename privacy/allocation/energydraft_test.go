@@ -30,7 +30,7 @@ func TestDraftOfEnergy(t *testing.T) {
 	if err != nil || again.Accuracy != rough.Accuracy || again.Loss != rough.Loss {
 		t.Errorf("three workers: %v, %v, one: %v, %v; %v", again.Accuracy, again.Loss, rough.Accuracy, rough.Loss, err)
 	}
-	equal, err := new(Comparison).Equal(t.Context(), m, d, labels, opts)
+	equal, err := Equal(t.Context(), m, d, labels, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,13 +46,10 @@ type judgement struct {
 type tally struct{ accuracy, accuracySquare, loss, distance, distanceSquare float64 }
 
 // judge simulates; row k of z is what the sensors read of node k of the sample.
-func (c *channel) judge(z *mat.Dense) Sketch { return c.judgeGram(centredGram(z)) }
-
-// judgeGram simulates by the inner products of readings, less their mean.
-func (c *channel) judgeGram(gram *mat.Dense) Sketch {
+func (c *channel) judge(z *mat.Dense) Sketch {
 	j := &judgement{
 		ctx: c.p.ctx, nodes: c.nodes, labels: c.labels, count: c.p.count, prior: cumulate(c.prior), distances: c.p.opts.Distances,
-		gram: gram, start: make([]float64, len(c.prior)),
+		gram: centredGram(z), start: make([]float64, len(c.prior)),
 	}
 	j.root = gramRoot(j.gram, pivotNats)
 	for i, v := range c.prior {
@@ -137,12 +134,6 @@ func centredGram(z *mat.Dense) *mat.Dense {
 			g.Set(i, j, g.At(j, i))
 		}
 	}
-	return centred(g)
-}
-
-// centred changes inner products into those of the rows less their mean.
-func centred(g *mat.Dense) *mat.Dense {
-	h, _ := g.Dims()
 	mean := make([]float64, h)
 	for i := range mean {
 		mean[i] = floats.Sum(g.RawRowView(i)) / float64(h)

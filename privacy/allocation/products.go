@@ -75,37 +75,6 @@ func probesFor(n int) int {
 	return sketchProbes
 }
 
-// sensorPeaks returns max (α/ℓ)² (M_si − M_sj)² over the edges for each sensor. One that no
-// edge reaches, as far as products show, has the largest of all: a plan charges it so.
-func (p *problem) sensorPeaks(m Diffusion, sensors []int) ([]float64, error) {
-	edges := edgesOf(p.model.Graph, p.model.Alpha)
-	peaks := make([]float64, len(sensors))
-	for at := 0; at < len(sensors); at += blockRows {
-		part := sensors[at:min(at+blockRows, len(sensors))]
-		block, err := m.Rows(p.ctx, part)
-		if err != nil {
-			return nil, err
-		}
-		for k := range part {
-			row := block.RawRowView(k)
-			for _, e := range edges {
-				d := row[e.u] - row[e.v]
-				peaks[at+k] = max(peaks[at+k], e.scale*d*d)
-			}
-		}
-	}
-	largest, least := slices.Max(peaks), unreachedErrors*(float64(p.model.Graph.Order())*0x1p-52+m.Err())
-	for s, v := range peaks {
-		if v <= least*least {
-			peaks[s] = largest
-		}
-	}
-	return peaks, nil
-}
-
-// unreachedErrors is how many errors of a product a difference is up to which it counts as none.
-const unreachedErrors = 1024
-
 // largest returns the places of the count largest values, largest first and equal ones in
 // order, in O(len(value)) where few are large.
 func largest(value []float64, count int) []int {

@@ -11,7 +11,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -22,7 +21,6 @@ const (
 	manyEdgesPerNode = 2               // for each node: programmes are expensive there, and a draft reads a quarter
 	leastCandidates  = 512             // of them
 	sketchValues     = 6 << 20         // readings that are held for equal noise
-	momentBytes      = 64 << 20        // of what sketches share
 	sketchGap        = .05             // of a draft's programmes
 	draftTime        = 8 * time.Second // of one core by estimate, for them and their trials
 	sketchNodes      = 400             // at which a source may be, where the memory holds them
@@ -62,15 +60,10 @@ func (p *problem) draft(diffusion Diffusion, sensors []int) (Sketch, error) {
 	return c.judge(z), p.ctx.Err()
 }
 
-// Comparison sketches equal noise for one τ after the other on one graph. Beyond 10,000 nodes
-// with sensors at all of them it takes the inner products of readings, which are entries of
-// M² = e^{-2τL}, from one recurrence for all τ.
-type Comparison struct{ moments *expm.Moments }
-
 // Equal simulates equal noise at all sensors of the model. The largest difference across
 // an edge is found by random vectors: it may be missed by a few per cent, and nothing
 // private may rest on it. The errors are those of [Optimize].
-func (e *Comparison) Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
+func Equal(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
 	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
 	if err != nil {
 		return Sketch{}, err
@@ -79,35 +72,9 @@ func (e *Comparison) Equal(ctx context.Context, m sensitivity.Model, diffusion D
 	if peak == 0 {
 		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
 	}
-	s, ok := e.shared(p, sensors, peak)
-	if !ok {
-		s = p.simulate(diffusion, sensors, slices.Repeat([]float64{1 / (math.Sqrt(peak) * p.opts.Noise)}, len(sensors)))
-	}
+	s := p.simulate(diffusion, sensors, slices.Repeat([]float64{1 / (math.Sqrt(peak) * p.opts.Noise)}, len(sensors)))
 	s.Sensitivity = math.Sqrt(peak)
 	return s, ctx.Err()
-}
-
-// shared simulates by entries of e^{-2τL}, where that is M².
-func (e *Comparison) shared(p *problem, sensors []int, peak float64) (Sketch, bool) {
-	if !sharesProducts(p.model, len(sensors)) {
-		return Sketch{}, false
-	}
-	c := p.sampled()
-	if e.moments == nil {
-		e.moments = expm.NewMoments(p.model.Laplacian, c.nodes)
-	}
-	gram, err := e.moments.Entries(p.ctx, 2*p.model.Tau, momentBytes)
-	if err != nil {
-		return Sketch{}, false // products serve
-	}
-	gram.Scale(1/(peak*p.opts.Noise*p.opts.Noise), gram)
-	return c.judgeGram(centred(gram)), true
-}
-
-// sharesProducts reports whether sketches of equal noise share products over τ.
-func sharesProducts(m sensitivity.Model, sensors int) bool {
-	n := m.Graph.Order()
-	return n > RowsLimit && sensors == n && m.Laplacian.Similarity() == nil
 }
 
 // sampled returns a channel of the nodes for a sketch of equal noise.
@@ -117,27 +84,6 @@ func (p *problem) sampled() *channel {
 	c := &channel{p: p}
 	c.sample(p.sampleNodes(equalNodes(n)))
 	return c
-}
-
-// PerSensor simulates noise of each sensor's own worst edge, as the guarantee perSensor
-// has it; it takes a product for each sensor. The errors are those of
-// [Optimize].
-func PerSensor(ctx context.Context, m sensitivity.Model, diffusion Diffusion, labels []int, opts Options) (Sketch, error) {
-	p, sensors, err := newUnread(ctx, m, diffusion, labels, opts)
-	if err != nil {
-		return Sketch{}, err
-	}
-	peaks, err := p.sensorPeaks(diffusion, sensors)
-	if err != nil {
-		return Sketch{}, err
-	}
-	if slices.Max(peaks) == 0 {
-		return Sketch{}, fmt.Errorf("%w: the sensors read the same from the two ends of every relationship", ErrNothing)
-	}
-	for s, peak := range peaks {
-		peaks[s] = 1 / (math.Sqrt(peak) * p.opts.Noise)
-	}
-	return p.simulate(diffusion, sensors, peaks), ctx.Err()
 }
 
 // simulate judges noise of standard deviation 1/scale_s at each sensor.
@@ -172,27 +118,21 @@ func draftReadings(g *graph.Graph) int {
 	return draftValues
 }
 
-// SketchProducts is about how many products with M a [Comparison] takes for each τ, and [Draft]
-// where it comes too, or instead on more than [RowsLimit] nodes; and how many it takes with the largest of
-// them, √2 times as long, for all together.
-func SketchProducts(m sensitivity.Model, sensors int, draft bool) (each, together int) {
-	n := m.Graph.Order()
+// SketchProducts is about how many products with M [Equal] takes on n nodes, and [Draft]
+// where it comes too, or instead on more than [RowsLimit] nodes.
+func SketchProducts(g *graph.Graph, draft bool) int {
+	n := g.Order()
 	if draft && n > RowsLimit {
-		return energyDraftProducts(n), 0
+		return energyDraftProducts(n)
 	}
-	each, together = sketchEdges+probesFor(n), 0
-	if sharesProducts(m, sensors) {
-		together = equalNodes(n)
-	} else {
-		each += equalNodes(n)
-	}
+	products := sketchEdges + probesFor(n) + equalNodes(n)
 	if draft {
-		each += min(n, draftCandidates(m.Graph))
+		products += min(n, draftCandidates(g))
 		if n > leastCandidates {
-			each += 2 * probes
+			products += 2 * probes
 		}
 	}
-	return each, together
+	return products
 }
 
 // draftRounds is the number of rounds of a [Draft] by [Energy]: enough to rank operators, of which
