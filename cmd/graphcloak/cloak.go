@@ -12,16 +12,20 @@ import (
 
 func newCloakCommand(app *app) *cobra.Command {
 	var path, state, key string
-	sigmaMin := 0.0
+	var answers bool
+	var sigmaMin, epsilonMax float64
 	cmd := &cobra.Command{
 		Use:   "cloak",
 		Short: "The sensor's side: readings in, private readings out",
 		Long: "cloak reads one reading a line on standard input, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be\n" +
 			"published on standard output. All it needs is the sensor's package, made by `graphcloak plan --sensor-package-dir`.\n" +
 			"Release ids must grow (1, 2, …, 10); the last id and the budget spent are on disk before a value is written. A\n" +
-			"reading outside the package's range is clipped to it without a word, for a log that said so would give it away.",
+			"reading outside the package's range is clipped to it without a word, for a log that said so would give it away.\n\n" +
+			"With --answers it is a person's side of a question of yes or no: {\"truth\": true} in, the answer out. The answer of\n" +
+			"a round is kept on disk and given again, whatever the truth has become.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
-			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2",
+			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
+			"  echo '{\"truth\": true}' | graphcloak cloak --answers --package Ann.json --epsilon-max 2",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.rendered = true // standard output holds private readings and nothing else
@@ -29,15 +33,18 @@ func newCloakCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "no sensor package is named").hint(
 					"give --package FILE, made by `graphcloak plan --sensor-package-dir DIR`")
 			}
-			if !(sigmaMin >= 0) {
-				return fail(exitUsage, "--sigma-min is %v, want a number ≥ 0", sigmaMin)
+			if !(sigmaMin >= 0) || !(epsilonMax >= 0) {
+				return fail(exitUsage, "--sigma-min is %v, --epsilon-max %v, want numbers ≥ 0", sigmaMin, epsilonMax)
+			}
+			if answers {
+				return app.cloakAnswer(path, state, key, epsilonMax)
 			}
 			p, err := sensor.ReadFile(path)
 			if err != nil {
 				return asRefusal(err)
 			}
 			options := sensor.CloakOptions{StateDir: state, SigmaMin: sigmaMin}
-			if options.Key, err = sensorKey(p, key); err != nil {
+			if options.Key, err = sensorKey(p.Randomness, key); err != nil {
 				return err
 			}
 			if state == "" {
@@ -55,13 +62,34 @@ func newCloakCommand(app *app) *cobra.Command {
 	f.StringVar(&state, "state-dir", "", "`DIR` of the sensor's counter and budget; one of its own under $XDG_STATE_HOME/graphcloak "+
 		"unless given")
 	f.StringVar(&key, "key", "", "`FILE` with the sensor's own key, mode 0600; with escrow randomness only")
+	f.BoolVar(&answers, "answers", false, "the package is of a person and a question of yes or no")
+	f.Float64Var(&epsilonMax, "epsilon-max", 0, "with --answers: say no more about a rumour than this ε `NUMBER` pays for; the package's "+
+		"unless given")
 	f.Float64Var(&sigmaMin, "sigma-min", 0, "refuse a package with a smaller σ than this `NUMBER`")
 	return cmd
 }
 
+// cloakAnswer gives the answer of one person to one question.
+func (app *app) cloakAnswer(path, state, key string, epsilonMax float64) error {
+	p, err := sensor.ReadAnswerFile(path)
+	if err != nil {
+		return asRefusal(err)
+	}
+	options := sensor.AnswerOptions{StateDir: state, EpsilonMax: epsilonMax}
+	if options.Key, err = sensorKey(p.Randomness, key); err != nil {
+		return err
+	}
+	if state == "" {
+		if options.StateDir, err = stateDir("people", slug(string(p.Person))); err != nil {
+			return err
+		}
+	}
+	return asRefusal(sensor.CloakAnswer(p, app.stdin, term.JSONWriter{To: app.stdout}, options))
+}
+
 // sensorKey reads the key that an escrow package asks for.
-func sensorKey(p sensor.Package, path string) (*privacy.SensorKey, error) {
-	escrow := p.Randomness == privacy.EscrowRandomness
+func sensorKey(randomness privacy.Randomness, path string) (*privacy.SensorKey, error) {
+	escrow := randomness == privacy.EscrowRandomness
 	switch {
 	case escrow && path == "":
 		return nil, fail(exitUsage, "the package asks for escrow randomness, and no key is given").

@@ -239,7 +239,7 @@ func (e signalError) Error() string { return "stopped by signal: " + e.signal.St
 // Errors of files, interrupts and package sentinels keep their own.
 func asRefusal(err error) error {
 	if errors.Is(err, privacy.ErrExhausted) {
-		return fail(exitBudget, "%w", err).hint("nothing was published for that line; the sensor has given what its package allows")
+		return fail(exitBudget, "%w", err).hint("nothing was published for it; the package allows no more")
 	}
 	if err == nil || exitCode(err) != exitInternal {
 		return err

@@ -9,26 +9,27 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Package is what a person needs to know to answer by themselves: all of it is public.
-type Package struct {
-	Question
+// Origin says which release an answer belongs to.
+type Origin struct {
 	SchemaVersion int            `json:"schemaVersion"`
 	Plan          privacy.Digest `json:"plan"`
 	ReleaseID     string         `json:"releaseId"`
-	Person        graph.ID       `json:"person"`
 	Deployment    string         `json:"deployment,omitempty"` // escrow only
 	Epoch         uint32         `json:"epoch,omitempty"`      // escrow only
-	Limit         privacy.Cost   `json:"limit"`                // ε of all rounds of the rumour, in units of 2⁻⁴⁰
-	Guarantee     string         `json:"guarantee"`            // the plan's sentence
+}
+
+// Package is what a person needs to know to answer by themselves: all of it is public.
+type Package struct {
+	Origin
+	Question
+	Person    graph.ID     `json:"person"`
+	Limit     privacy.Cost `json:"limit"`     // ε of all rounds of the rumour, in units of 2⁻⁴⁰
+	Guarantee string       `json:"guarantee"` // the plan's sentence
 }
 
 // Value is what a person sends.
 type Value struct {
-	SchemaVersion int            `json:"schemaVersion"`
-	Plan          privacy.Digest `json:"plan"`
-	ReleaseID     string         `json:"releaseId"`
-	Deployment    string         `json:"deployment,omitempty"`
-	Epoch         uint32         `json:"epoch,omitempty"`
+	Origin
 	Answer
 }
 
@@ -46,9 +47,10 @@ func (p *Plan) Packages(releaseID string, epsilon float64, deployment string, ep
 	if err != nil {
 		return nil, err
 	}
+	origin := Origin{privacy.SchemaVersion, plan, releaseID, deployment, epoch}
 	sentence, packages := p.Sentence(), make([]Package, len(p.People))
 	for i, person := range p.People {
-		packages[i] = Package{p.Question, privacy.SchemaVersion, plan, releaseID, person.ID, deployment, epoch, limit, sentence}
+		packages[i] = Package{origin, p.Question, person.ID, limit, sentence}
 	}
 	return packages, packages[0].Validate()
 }
@@ -76,14 +78,14 @@ func (k Package) Validate() error {
 //
 // Proof: docs/proofs/answers.md.
 func (k Package) Draw(truth bool, key *privacy.SensorKey) (Value, error) {
-	v := Value{SchemaVersion: k.SchemaVersion, Plan: k.Plan, ReleaseID: k.ReleaseID, Deployment: k.Deployment, Epoch: k.Epoch}
-	if err := k.Validate(); err != nil {
+	v := Value{Origin: k.Origin}
+	err := k.Validate()
+	if err == nil && (k.Randomness == privacy.EscrowRandomness) != (key != nil) {
+		err = fmt.Errorf("answer: the package asks for %s randomness; a key goes with escrow, and only there", k.Randomness)
+	}
+	if err != nil {
 		return Value{}, err
 	}
-	if (k.Randomness == privacy.EscrowRandomness) != (key != nil) {
-		return Value{}, fmt.Errorf("answer: the package asks for %s randomness; a key goes with escrow, and only there", k.Randomness)
-	}
-	var err error
 	c := newCoin(k.cost())
 	if key != nil {
 		v.Answer, err = k.keyed(c, key, k.ReleaseID, truth)
@@ -106,21 +108,22 @@ func (p *Plan) Collect(values []Value) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	sent := make(map[graph.ID]Value, len(values))
-	for _, v := range values {
-		first := values[0]
-		first.Answer, first.Plan, first.SchemaVersion = v.Answer, plan, privacy.SchemaVersion
-		if v != first {
-			return nil, fmt.Errorf("%w: %q answers release %q under plan %s, others %q under %s", privacy.ErrMismatch, v.ID, v.ReleaseID,
-				v.Plan, first.ReleaseID, plan)
-		}
-		sent[v.ID] = v
+	if len(values) == 0 {
+		return nil, fmt.Errorf("answer: nobody sent an answer; the plan asks %d people", len(p.People))
 	}
-	r := &Release{plan: p}
+	origin := values[0].Origin
+	origin.SchemaVersion, origin.Plan = privacy.SchemaVersion, plan
+	sent := make(map[graph.ID]Answer, len(values))
+	for _, v := range values {
+		if v.Origin != origin {
+			return nil, fmt.Errorf("%w: %q answers for %+v, want %+v", privacy.ErrMismatch, v.ID, v.Origin, origin)
+		}
+		sent[v.ID] = v.Answer
+	}
+	r := &Release{plan: p, id: origin.ReleaseID, deployment: origin.Deployment, epoch: origin.Epoch}
 	for _, person := range p.People {
-		if v, ok := sent[person.ID]; ok {
-			r.id, r.deployment, r.epoch = v.ReleaseID, v.Deployment, v.Epoch
-			r.answers = append(r.answers, v.Answer)
+		if a, ok := sent[person.ID]; ok {
+			r.answers = append(r.answers, a)
 		}
 	}
 	if len(r.answers) < len(values) {

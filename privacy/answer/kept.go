@@ -13,10 +13,11 @@ import (
 // they gave one.
 type Kept map[graph.ID]KeptAnswer
 
-// KeptAnswer is an answer with its round.
+// KeptAnswer is an answer with the round and the ε under which it was drawn.
 type KeptAnswer struct {
-	Yes   bool
-	Round int
+	Yes     bool
+	Round   int
+	Epsilon float64
 }
 
 // Keep returns the kept answers after releases about one rumour, in any order.
@@ -38,7 +39,7 @@ func Keep(rumour string, releases ...*Release) (Kept, error) {
 			}
 			given[round][a.ID] = true
 			if kept[a.ID].Round < round {
-				kept[a.ID] = KeptAnswer{a.Yes, round}
+				kept[a.ID] = KeptAnswer{a.Yes, round, r.plan.Epsilon}
 			}
 		}
 	}

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/answer"
@@ -38,8 +40,8 @@ var answersBucket = []byte("answers")
 // drawn once and given again whatever the truth has become; only a new round draws again. The
 // answer and what it cost are on disk before they are returned.
 //
-// privacy.ErrReplay for a round before the last, privacy.ErrExhausted past the limit, which a
-// later package can lower and not raise, privacy.ErrMismatch for a package of another person.
+// privacy.ErrExhausted past the limit, which a later package can lower and not raise,
+// privacy.ErrMismatch for a package of another person or of a round before the last.
 //
 // Proof: docs/proofs/answers.md.
 func Answer(p answer.Package, truth bool, opts AnswerOptions) (v answer.Value, err error) {
@@ -92,7 +94,7 @@ func (k *keptAnswer) answer(p answer.Package, truth bool, key *privacy.SensorKey
 	case p.Round == k.Round:
 		return k.Value, nil
 	case p.Round < k.Round:
-		return answer.Value{}, fmt.Errorf("%w: round %d of %q was answered, the package is of round %d", privacy.ErrReplay, k.Round,
+		return answer.Value{}, fmt.Errorf("%w: round %d of %q was answered, the package is of round %d", privacy.ErrMismatch, k.Round,
 			p.Rumour, p.Round)
 	}
 	cost, err := privacy.PureCost(p.Epsilon)
@@ -107,4 +109,50 @@ func (k *keptAnswer) answer(p answer.Package, truth bool, key *privacy.SensorKey
 	k.Round, k.Spent = p.Round, k.Spent+cost
 	k.Value, err = p.Draw(truth, key)
 	return k.Value, err
+}
+
+// ReadAnswerFile reads the package of a person in a file, and checks it.
+func ReadAnswerFile(path string) (p answer.Package, err error) {
+	data, err := disk.Read(path, 1<<20)
+	if err != nil {
+		return p, fmt.Errorf("sensor: read package: %w", err)
+	}
+	if err := strictjson.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("sensor: read package: %w", err)
+	}
+	stated, err := json.Marshal(p)
+	if err != nil {
+		return p, fmt.Errorf("sensor: read package: %w", err)
+	}
+	if err := strictjson.Compare(data, stated, ""); err != nil {
+		return p, fmt.Errorf("sensor: read package: %w", err)
+	}
+	return p, p.Validate()
+}
+
+// CloakAnswer reads the truth from in, {"truth": true} or {"truth": false}, and writes the
+// answer of [Answer] to out. The error for what is no truth repeats nothing of it.
+func CloakAnswer(p answer.Package, in io.Reader, out io.Writer, opts AnswerOptions) error {
+	data, err := disk.All(in, "a truth", maxLine)
+	if err != nil {
+		return fmt.Errorf("sensor: read the truth: %w", err)
+	}
+	var given struct {
+		Truth *bool `json:"truth"`
+	}
+	if strictjson.Unmarshal(data, &given) != nil || given.Truth == nil { // the cause would quote it
+		return errors.New("sensor: what was read is neither {\"truth\": true} nor {\"truth\": false}")
+	}
+	v, err := Answer(p, *given.Truth, opts)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("sensor: answer: %w", err)
+	}
+	if _, err := out.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("sensor: write answer: %w", err)
+	}
+	return nil
 }
