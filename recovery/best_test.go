@@ -29,7 +29,6 @@ func TestBestOfTheLargest(t *testing.T) {
 			c[0] = math.NaN()
 		}
 		v := dualPoint{c: c, gain: math.Pow(10, 4*rnd.Float64()-2), opErr: operatorError{along: []float64{0}, norm: []float64{0}}}
-		const u = 1.5
 		all := slices.Clone(c)
 		slices.Sort(all)
 		slices.Reverse(all)
@@ -38,13 +37,13 @@ func TestBestOfTheLargest(t *testing.T) {
 			if x <= 0 {
 				break
 			}
-			if taken += x; u*taken >= v.gain {
+			if taken += x; taken >= v.gain {
 				want = 1 / x
 				break
 			}
 		}
-		reaches := u*taken >= v.gain
-		if _, got, infeasible := v.best(u); infeasible == reaches || got != want {
+		reaches := taken >= v.gain
+		if _, got, infeasible := v.best(); infeasible == reaches || got != want {
 			t.Errorf("trial %d: t = %v, infeasible %v; want %v of %d entries, infeasible %v", trial, got, infeasible, want,
 				len(c), !reaches)
 		}

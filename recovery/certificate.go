@@ -15,10 +15,10 @@ import (
 
 // dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow: the dual value of any z is at most p*,
 //
-//	g(z) = yᵀz − η‖z‖₂ + U·Σ_i min(0, 1 − (Mᵀz)_i).
+//	g(z) = yᵀz − η‖z‖₂ + Σ_i min(0, 1 − (Mᵀz)_i).
 //
 // Where M is known within d, (Mᵀz)_i is increased by its [operatorError],
-// at most d‖z‖₂. Without an upper bound z is first scaled down until (Mᵀz)_i ≤ 1.
+// at most d‖z‖₂.
 //
 // Proof: docs/proofs/recovery.md.
 type dualPoint struct {
@@ -108,26 +108,19 @@ func (v dualPoint) sum(f func(i int) float64) float64 {
 
 // best returns max over t ≥ 0 of g(t·r) and its t. With the positive c descending,
 // p₀ ≥ p₁ ≥ …, and s_k = p₀ + … + p_k, the slope in t changes sign at the first k
-// with U·s_k ≥ gain: t = 1/p_k. No such k means that the bound is unbounded, the
+// with s_k ≥ gain: t = 1/p_k. No such k means that the bound is unbounded, the
 // problem infeasible: then infeasible is true.
-func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
+func (v dualPoint) best() (bound, t float64, infeasible bool) {
 	if v.gain <= 0 {
 		return 0, 0, false
-	}
-	if math.IsInf(u, 1) {
-		top := v.maxEntry()
-		if top <= 0 {
-			return math.Inf(1), 0, true
-		}
-		return v.gain / top * (1 - few*unit), 1 / top, false
 	}
 	top := max(0, v.maxEntry())
 	for floor := top / 2; ; floor /= 4 {
 		if !(floor >= top/(1<<8)) || math.IsInf(top, 1) { // also where rounding or an overflow leaves NaN
 			floor = 0
 		}
-		if t, ok := v.crossing(u, floor); ok {
-			return v.gain*t + u*v.penalty(t), t, false
+		if t, ok := v.crossing(floor); ok {
+			return v.gain*t + v.penalty(t), t, false
 		}
 		if floor == 0 {
 			return math.Inf(1), 0, true
@@ -137,7 +130,7 @@ func (v dualPoint) best(u float64) (bound, t float64, infeasible bool) {
 
 // crossing looks for the t of best among the entries above a floor: the largest are enough for
 // most, and are sorted in no time.
-func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
+func (v dualPoint) crossing(floor float64) (t float64, ok bool) {
 	pos := v.collect(func(i int) float64 {
 		if x := v.upperEntry(i); x > floor {
 			return x
@@ -148,7 +141,7 @@ func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
 	taken := 0.0
 	for k := len(pos) - 1; k >= 0; k-- {
 		taken += pos[k]
-		if u*taken >= v.gain {
+		if taken >= v.gain {
 			return 1 / pos[k], true
 		}
 	}
@@ -156,26 +149,22 @@ func (v dualPoint) crossing(u, floor float64) (t float64, ok bool) {
 }
 
 // errorCost is by how much the operator error lowers the best bound, which is with.
-func (v dualPoint) errorCost(u, with float64) float64 {
+func (v dualPoint) errorCost(with float64) float64 {
 	v.opErr, v.unit = operatorError{along: []float64{0}, norm: []float64{0}}, 0
-	without, _, infeasible := v.best(u)
+	without, _, infeasible := v.best()
 	if infeasible {
 		return 0
 	}
 	return max(0, without-with)
 }
 
-// farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for all 0 ≤ f ≤ U, and, where U = +Inf,
-// 1ᵀf ≤ mass; F > 0 proves the problem infeasible.
-func (v dualPoint) farkas(u, mass float64) float64 {
-	if math.IsInf(u, 1) {
-		return v.gain - mass*max(0, v.maxEntry())
-	}
+// farkas returns F with rᵀ(y − M f) − η‖r‖ ≥ F for all 0 ≤ f ≤ 1; F > 0 proves the problem infeasible.
+func (v dualPoint) farkas() float64 {
 	plain := v.sum(func(i int) float64 { return max(0, v.c[i]) })
 	shifted := v.sum(func(i int) float64 { return max(0, v.upperEntry(i)) })
-	// ‖f_b‖₂ ≤ U√n_b bounds the error of the operator as a whole.
+	// ‖f_b‖₂ ≤ √n_b bounds the error of the operator as a whole.
 	whole := v.opErr.bilinear(v.opErr.onesNorms(len(v.c))) + v.unit*math.Sqrt(float64(len(v.c)))
-	loss := min(u*shifted, u*(plain+whole))
+	loss := min(shifted, plain+whole)
 	return v.gain - loss*(1+few*unit)
 }
 

@@ -22,7 +22,7 @@ func TestLongSumsRoundDown(t *testing.T) {
 		row[i] = c
 	}
 	p := recovery.Problem{
-		A: linop.Dense{M: mat.NewDense(1, n, row)}, Y: []float64{n*c + 1 - 1e-5}, Radius: 1, Upper: 1,
+		A: linop.Dense{M: mat.NewDense(1, n, row)}, Y: []float64{n*c + 1 - 1e-5}, Radius: 1,
 	}
 	bound := must.Get(p.LowerBound([]float64{1}))(t)
 	precise := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
@@ -32,7 +32,7 @@ func TestLongSumsRoundDown(t *testing.T) {
 	if precise(bound).Cmp(exact) > 0 {
 		t.Errorf("bound %v, exactly %v", bound, exact)
 	}
-	distance, err := p.Distance([]float64{1}, n)
+	distance, err := p.Distance([]float64{1})
 	if err != nil || distance > 1 {
 		t.Errorf("distance at least %v (%v), but f = 1 is within 1", distance, err)
 	}

@@ -30,7 +30,6 @@ type certifier struct {
 	eta       float64       // η − d‖f‖₂ − what rounding needs
 	c         []float64     // Mᵀr of the last prove
 	scale     float64       // ≤ ‖M‖₂
-	massCap   float64       // 1ᵀf beyond which a problem without upper bound is infeasible; 0: none yet
 	res       Result
 }
 
@@ -70,20 +69,13 @@ func (j *certifier) prove(r []float64) bool {
 	}
 	j.scale = max(j.scale, floats.Norm(j.c, 2)/v.norm)
 	j.opErr, j.last = v.opErr, v.norm
-	if j.massCap == 0 {
-		j.massCap = 1e3 * float64(len(j.c))
-		// The first bound gives the scale of f, unless Mᵀy > 0 by rounding only.
-		if top := floats.Max(v.c); top > 1e-8*j.scale*v.norm {
-			j.massCap *= max(1, v.gain/top)
-		}
-	}
-	if f := v.farkas(j.p.upper(), j.massCap); f > 0 {
+	if f := v.farkas(); f > 0 {
 		j.res.Status, j.res.Margin = Infeasible, f/v.norm
 		copy(j.res.Dual, r)
 		return true
 	}
-	if lb, t, unbounded := v.best(j.p.upper()); !unbounded && lb > j.res.LowerBound {
-		j.res.LowerBound, j.errorCost = lb, v.errorCost(j.p.upper(), lb)
+	if lb, t, unbounded := v.best(); !unbounded && lb > j.res.LowerBound {
+		j.res.LowerBound, j.errorCost = lb, v.errorCost(lb)
 		floats.ScaleTo(j.res.Dual, t, r)
 	}
 	return false

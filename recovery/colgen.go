@@ -25,7 +25,10 @@ import (
 type ColumnGeneration struct {
 	Options
 	memory int // for columns beside their Gram matrix; 0: gramMemory, from gramSensors on
+	most   int // outer steps; 0: maxIterations
 }
+
+const maxIterations = 1000
 
 // Solve returns a nil error with Optimal, Zero and
 // Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
@@ -35,8 +38,8 @@ func (g ColumnGeneration) Solve(ctx context.Context, p Problem) (*Result, error)
 	if j == nil {
 		return zero, err
 	}
-	s := newGeneration(j, g.memory)
-	for s.res.Iterations < s.opts.MaxIterations && !s.cancelled() {
+	s := newGeneration(j, g)
+	for s.res.Iterations < s.most && !s.cancelled() {
 		s.res.Iterations++
 		if s.prove(s.r) {
 			break
@@ -73,13 +76,14 @@ type generation struct {
 	lambda   float64   // its multiplier; 0 where the ball was missed
 	dense    bool      // add more than local maxima
 	feasible bool
+	most     int // outer steps
 }
 
-func newGeneration(j *certifier, memory int) *generation {
+func newGeneration(j *certifier, g ColumnGeneration) *generation {
 	m, n := j.p.A.Dims()
+	memory := g.memory
 	s := &generation{
-		certifier: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y),
-		master: master{u: j.p.upper()},
+		certifier: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y), most: cmp.Or(g.most, maxIterations),
 	}
 	if memory == 0 && m >= gramSensors {
 		memory = gramMemory

@@ -216,7 +216,7 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 			switch {
 			case s.at[j] != free:
 				s.at[j] = free
-			case s.x[j] > s.p.upper():
+			case s.x[j] > 1:
 				s.at[j] = atUpper
 			default:
 				s.at[j] = atZero
@@ -271,10 +271,10 @@ func (s *gram) initial(eta float64) {
 		if p != atUpper {
 			continue
 		}
-		// ‖b − U a_j‖² = ‖b‖² − 2U a_jᵀb + U²‖a_j‖²
-		squared += s.p.upper() * (s.p.upper()*s.g[j*s.k+j] - 2*s.cw[j])
-		floats.AddScaled(s.cw, -s.p.upper(), s.g[j*s.k:(j+1)*s.k])
-		s.x[j] = s.p.upper()
+		// ‖b − a_j‖² = ‖b‖² − 2a_jᵀb + ‖a_j‖²
+		squared += s.g[j*s.k+j] - 2*s.cw[j]
+		floats.AddScaled(s.cw, -1, s.g[j*s.k:(j+1)*s.k])
+		s.x[j] = 1
 	}
 	s.norm = s.improve(eta, squared)
 	for _, j := range s.order {
@@ -392,7 +392,7 @@ func (s *gram) violated() []int {
 		}
 		switch p {
 		case free:
-			if s.x[j] < 0 || s.x[j] > s.p.upper() {
+			if s.x[j] < 0 || s.x[j] > 1 {
 				out = append(out, j)
 			}
 		case atZero:

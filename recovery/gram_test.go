@@ -58,7 +58,7 @@ func TestGram(t *testing.T) {
 			j := newTestCertifier(t, p)
 			s := &gram{certifier: j, memory: memory, resid: make([]float64, m)}
 			b := dense.Basis{M: m}
-			to := master{u: 1}
+			to := master{}
 			for _, part := range [][2]int{{0, 9}, {9, 30}, {30, 30}, {30, 120}, {120, n}} {
 				var picks []int
 				for k := part[0]; k < part[1]; k++ {

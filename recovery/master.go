@@ -17,11 +17,11 @@ const (
 	atUpper
 )
 
-// master solves min 1ᵀf, ‖R f − q‖² + ρ² ≤ η², 0 ≤ f ≤ U on the working set, in
+// master solves min 1ᵀf, ‖R f − q‖² + ρ² ≤ η², 0 ≤ f ≤ 1 on the working set, in
 // the coordinates of its orthonormal basis. Where that is infeasible it minimises
 // the residual.
 //
-// For a free set F and a set at U, with R_F = Q_s R_s, b = q − U·Σ R_U, r₀ = b −
+// For a free set F and a set U at 1, with R_F = Q_s R_s, b = q − Σ R_U, r₀ = b −
 // Q_s Q_sᵀb and v = R_s⁻ᵀ1, the optimum over the free variables is
 // x = R_s⁻¹(Q_sᵀb − λv) with λ = √((η² − ‖r₀‖² − ρ²)/vᵀv), or 0 if negative.
 type master struct {
@@ -29,7 +29,6 @@ type master struct {
 	norms []float64
 	q     []float64
 	rho2  float64
-	u     float64
 
 	at     []place
 	f      []float64 // feasible for the box after solve
@@ -108,7 +107,7 @@ func (s *master) target(eta float64) []float64 {
 	copy(b, s.q)
 	for j, p := range s.at {
 		if p == atUpper {
-			floats.AddScaled(b, -s.u, s.cols[j])
+			floats.AddScaled(b, -1, s.cols[j])
 		}
 	}
 	k := s.qr.len()
@@ -191,7 +190,7 @@ func (s *master) violated(x []float64) []int {
 	var out []int
 	for j, p := range s.at {
 		if p == free {
-			if v := value[j]; v < 0 || v > s.u {
+			if v := value[j]; v < 0 || v > 1 {
 				out = append(out, j)
 			}
 		} else if s.price(j) > 0 {
@@ -206,7 +205,7 @@ func (s *master) flipped(j int, x []float64) place {
 		return free
 	}
 	for i, k := range s.order {
-		if k == j && x[i] > s.u {
+		if k == j && x[i] > 1 {
 			return atUpper
 		}
 	}
@@ -218,7 +217,7 @@ func (s *master) accept(x []float64) {
 	for j, p := range s.at {
 		s.f[j] = 0
 		if p == atUpper {
-			s.f[j] = s.u
+			s.f[j] = 1
 		}
 	}
 	for i, j := range s.order {
@@ -235,7 +234,7 @@ func (s *master) activeSet(eta float64, stop func() bool) bool {
 		switch {
 		case v <= 0:
 			s.at[j] = atZero
-		case v >= s.u:
+		case v >= 1:
 			s.at[j] = atUpper
 		default:
 			s.at[j] = free
@@ -289,26 +288,23 @@ func (s *master) swap(j int) bool {
 	if s.at[j] == atUpper {
 		sign = -1
 	}
-	block, most := -1, s.u // j's own way
+	block, most := -1, 1.0 // j's own way
 	for i, k := range s.order {
 		way := math.Inf(1)
 		switch v := -sign * d[i]; {
 		case v < 0:
 			way = s.f[k] / -v
 		case v > 0:
-			way = (s.u - s.f[k]) / v
+			way = (1 - s.f[k]) / v
 		}
 		if way < most {
 			block, most = i, way
 		}
 	}
-	if math.IsInf(most, 1) { // unbounded below: rounding only
-		return false
-	}
 	for i, k := range s.order {
-		s.f[k] = min(max(s.f[k]-sign*most*d[i], 0), s.u)
+		s.f[k] = min(max(s.f[k]-sign*most*d[i], 0), 1)
 	}
-	s.f[j] = min(max(s.f[j]+sign*most, 0), s.u)
+	s.f[j] = min(max(s.f[j]+sign*most, 0), 1)
 	if block < 0 {
 		s.at[j] = atUpper - s.at[j]
 		return most > 0
@@ -316,7 +312,7 @@ func (s *master) swap(j int) bool {
 	k := s.order[block]
 	s.at[k], s.f[k] = atZero, 0
 	if -sign*d[block] > 0 {
-		s.at[k], s.f[k] = atUpper, s.u
+		s.at[k], s.f[k] = atUpper, 1
 	}
 	s.at[j] = free
 	return most > 0
@@ -340,8 +336,8 @@ func (s *master) step(x []float64) (int, bool) {
 		switch {
 		case x[i] < 0:
 			bound = 0
-		case x[i] > s.u:
-			bound = s.u
+		case x[i] > 1:
+			bound = 1
 		default:
 			continue
 		}
@@ -353,11 +349,11 @@ func (s *master) step(x []float64) (int, bool) {
 		return -1, true
 	}
 	for i, j := range s.order {
-		s.f[j] = min(max(s.f[j]+alpha*(x[i]-s.f[j]), 0), s.u)
+		s.f[j] = min(max(s.f[j]+alpha*(x[i]-s.f[j]), 0), 1)
 		if j == block {
 			s.at[j], s.f[j] = atZero, 0
-			if x[i] > s.u {
-				s.at[j], s.f[j] = atUpper, s.u
+			if x[i] > 1 {
+				s.at[j], s.f[j] = atUpper, 1
 			}
 		}
 	}

@@ -26,14 +26,13 @@ const (
 	few  = 16
 )
 
-// Problem is min 1ᵀf subject to 0 ≤ f ≤ Upper and ‖A f − Y‖₂ ≤ Radius. Where A
+// Problem is min 1ᵀf subject to 0 ≤ f ≤ 1 and ‖A f − Y‖₂ ≤ Radius. Where A
 // declares an error d ([linop.Err]), the problem is the one of the exact operator:
 // the answer is feasible and its bound is valid for every A' with ‖A' − A‖₂ ≤ d.
 type Problem struct {
 	A      linop.Operator
 	Y      []float64
 	Radius float64 // η > 0, in the units of Y
-	Upper  float64 // 0 means 1; +Inf is allowed
 }
 
 // Status says how a solver stopped.
@@ -81,8 +80,6 @@ type Options struct {
 	// Rounding limits the gap to about 100·2⁻⁵²·‖y‖₂/η; where that is larger, up to
 	// 1e-5, it is accepted instead. Result.Gap is what was reached.
 	Tol float64
-	// MaxIterations bounds the outer steps; 0 means 1000.
-	MaxIterations int
 	// Neighbors returns the nodes next to node i, to several callers at the same time, or is nil. Columns of neighbours
 	// are nearly parallel under a smooth operator, so only the best of them is tried first.
 	Neighbors func(i int) []int32
@@ -94,9 +91,6 @@ func (o Options) withDefaults() Options {
 	if o.Tol == 0 {
 		o.Tol = 1e-10
 	}
-	if o.MaxIterations == 0 {
-		o.MaxIterations = 1000
-	}
 	return o
 }
 
@@ -104,14 +98,6 @@ func (o Options) report(res *Result) {
 	if o.Progress != nil {
 		o.Progress(fmt.Sprintf("recover: gap %.1e, support %d", res.Gap, res.Support), int64(res.Iterations), 0)
 	}
-}
-
-// upper returns U.
-func (p Problem) upper() float64 {
-	if p.Upper == 0 {
-		return 1
-	}
-	return p.Upper
 }
 
 // check returns ErrInvalid for a problem that is not well defined.
@@ -127,8 +113,6 @@ func (p Problem) check() error {
 		return fmt.Errorf("%w: %d measurements for %d sensors", ErrInvalid, len(p.Y), m)
 	case !(p.Radius > 0) || math.IsInf(p.Radius, 1):
 		return fmt.Errorf("%w: radius is %v, want > 0 and finite", ErrInvalid, p.Radius)
-	case !(p.upper() > 0):
-		return fmt.Errorf("%w: upper bound is %v, want > 0", ErrInvalid, p.Upper)
 	}
 	return checkMeasurements(p.Y)
 }
