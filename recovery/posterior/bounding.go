@@ -13,23 +13,14 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// effort limits the work of boundedNorms. The k-th round after the first has up to 16·4^{k-1} directions.
+// effort limits the work of boundedNorms.
 type effort struct {
-	probes []int // of each round
-	peaks  int   // exact norms at a time
-	most   int   // exact norms in all, shared among the rounds
+	probes int // in all
+	peaks  int // exact norms at a time
+	most   int // exact norms in all; half of them before directions are taken
 }
 
-func defaultEffort() effort { return effort{probes: []int{16, 64, 192}, peaks: 64, most: 512} }
-
-// looks is the number of bounds that rounds may look at, each of which may fail: of any number of blocks of probes in each. Which of
-// them are looked at depends on the probes.
-func (b effort) looks() (count int) {
-	for _, most := range b.probes {
-		count += (most + probeWidth - 1) / probeWidth
-	}
-	return count
-}
+func defaultEffort() effort { return effort{probes: 192, peaks: 64, most: 512} }
 
 // bounding narrows bounds on the norms of all nodes until they no longer matter to the
 // posterior.
@@ -62,9 +53,9 @@ func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
 	return s
 }
 
-// boundedNorms bounds the norms by the balls that heat reaches where that is cheap, else in
-// rounds of probes. Each round computes exactly the norms that contribute most to the
-// uncertainty that the rounds before left.
+// boundedNorms bounds the norms by the balls that heat reaches where that is cheap, else by probes: a few of whole columns, then
+// of what the directions that matter to the posterior leave of them. After both the norms that contribute most to what is still
+// open are computed exactly.
 func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []float64, b effort) (Norms, error) {
 	s := p.newBounding(e, logPrior)
 	if local, err := s.local(ctx); local || err != nil {
@@ -75,12 +66,16 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	}
 	f := newDeflation(s.products, 1)
 	f.a = linop.Coarse(s.A, coarseShare*posteriorTol/linop.Norm(s.A))
-	for round := range b.probes {
-		if err := s.round(ctx, f, b, round); err != nil || s.settled() {
+	if err := s.round(ctx, f, probeWidth, b.probes, b.peaks, b.most/2); err != nil || s.settled() {
+		return s.out, err
+	}
+	for before := -1; before < f.q.K && f.q.K < probeWidth; {
+		before = f.q.K
+		if err := f.extend(ctx, s.weights()); err != nil {
 			return s.out, err
 		}
 	}
-	return s.out, nil
+	return s.out, s.round(ctx, f, b.probes, b.probes, b.peaks, b.most)
 }
 
 // coarseShare is the share of the errors allowed to the posterior that cheaper products for directions and
@@ -88,22 +83,18 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 // most ‖A‖₂ times its error.
 const coarseShare = 0.05
 
-// round takes directions, but in the first round, then probes until they settle the posterior, and norms exactly. Probes before
-// count on while the directions are the same.
-func (s *bounding) round(ctx context.Context, f *deflation, b effort, round int) error {
-	if round > 0 {
-		if err := f.grow(ctx, probeWidth<<(2*(round-1)), s.weights(), s.out.N); err != nil {
+// round takes up to so many probes, until they settle the posterior, then norms exactly. Each number of probes that may be
+// looked at, of most in all and of the first, may fail.
+func (s *bounding) round(ctx context.Context, f *deflation, probes, most, atATime, exact int) error {
+	looks := 1 + (most+probeWidth-1)/probeWidth
+	for f.probes < probes && s.open() {
+		if err := f.probe(ctx, min(probeWidth, probes-f.probes)); err != nil {
 			return err
 		}
-	}
-	for most := b.probes[round]; f.probes < most && s.open(); {
-		if err := f.probe(ctx, min(probeWidth, most-f.probes)); err != nil {
-			return err
-		}
-		s.out.intersect(f.bounds(normFailure / float64(b.looks())))
+		s.out.intersect(f.bounds(normFailure / float64(looks)))
 		s.assess(0)
 	}
-	return s.peaks(ctx, b.peaks, b.most*(round+1)/len(b.probes))
+	return s.peaks(ctx, atATime, exact)
 }
 
 // assess updates what the bounds leave open, and lists k candidates.

@@ -59,7 +59,7 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	op := newCoarsened(a, 1e-6)
 	d := measurement.Data{A: op, Y: y}
 	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
-		effort{probes: []int{16, 256}})
+		effort{probes: 256})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	a = groups(rand.New(rand.NewPCG(42, 1)), 60, 300, 3, 7, 0)
 	f := newDeflation(&products{Data: measurement.Data{A: newCoarsened(a, .01)}}, 1)
 	f.a = linop.Coarse(f.A, 1)
-	must.Do(t, f.grow(t.Context(), 64, nil, nil))
+	must.Do(t, f.extend(t.Context(), nil))
 	must.Do(t, f.probe(t.Context(), 16))
 	norms = f.bounds(1e-9)
 	for j := range norms.N {

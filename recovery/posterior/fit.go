@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // fitWork bounds, as entries of A times trials, the products of the law of the fit; mostFits and leastFits
@@ -81,6 +82,29 @@ func newJudge(k *checker, opts CheckOptions) (*judge, error) {
 	}
 	return j, nil
 }
+
+// backgroundDeviations are the standard deviations of a background that are supposed.
+var backgroundDeviations = []float64{0.01, 0.1, 1}
+
+// Background returns the log evidence, against no source, of one source and a background
+// b·h beside it, b ~ N(0, s²) for s = 0.01, 0.1 and 1, each as likely. The background is
+// integrated in closed form: with κ = s²/(1 + s²‖h‖²) and v = Aᵀh, c and N become
+// c − κ(hᵀy)v and N − κv², and κ(hᵀy)²/2 − ½log(1 + s²‖h‖²) is added.
+func Background(ctx context.Context, d measurement.Data, h []float64, opts Options) (float64, error) {
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return 0, err
+	}
+	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior}
+	j, err := newJudge(k, CheckOptions{Background: h})
+	if err != nil {
+		return 0, err
+	}
+	return j.backgroundLog(d.Y, c), nil
+}
+
+// logMean returns the logarithm of the mean of e^x.
+func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }
 
 // judged is what is found of some measurements.
 type judged struct {

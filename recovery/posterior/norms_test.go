@@ -43,7 +43,7 @@ func TestBoundedNorms(t *testing.T) {
 	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-		effort{probes: []int{100}, peaks: 5, most: n})
+		effort{probes: 100, peaks: 16, most: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for _, most := range []int{0, 20, n} {
 		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-			effort{probes: []int{100}, peaks: 10, most: most})
+			effort{probes: 100, peaks: 10, most: most})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,12 +177,12 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 	const m, n = 200, 400
 	for _, c := range []struct {
 		err, own     float64
-		rounds       []int
+		probes       int
 		peaks        int
 		fewest, most int
 	}{
-		{.1, 2, []int{16, 64, 256}, 10, 10, 30},
-		{.1, 8, []int{100}, 1, 1, 29}, // the source's own norm stays widest
+		{.1, 2, 256, 10, 10, 30},
+		{.1, 8, 100, 1, 1, 29}, // the source's own norm stays widest
 	} {
 		rnd := rand.New(rand.NewPCG(24, 1))
 		a := groups(rnd, m, n, 1, 0, c.own)
@@ -195,7 +195,7 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 		op := asked{vague{hidden{linop.Dense{M: a}}, c.err}, map[int]int{}}
 		p := &products{Data: measurement.Data{A: op, Y: y}}
 		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-			effort{probes: c.rounds, peaks: c.peaks, most: 30})
+			effort{probes: c.probes, peaks: c.peaks, most: 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestWeightedDirections(t *testing.T) {
 	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
-		effort{probes: []int{16, 64}})
+		effort{probes: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestBoundedNormsOfLoudData(t *testing.T) {
 	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
 	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-		effort{probes: []int{16, 64}, peaks: 8, most: 64})
+		effort{probes: 64, peaks: 8, most: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ const credibleLevel = 0.95
 // half of their share of what may be left out have half of it together: they are not in it,
 // and are not sorted.
 func (p *Posterior) Credible() []int {
-	least := headOf(p.Probability, (1-credibleLevel)/2/float64(len(p.Probability)))
+	least := (1 - credibleLevel) / 2 / float64(len(p.Probability))
 	var order []int
 	for i, v := range p.Probability {
 		if !(v < least) {
@@ -116,24 +116,6 @@ func (p *Posterior) Credible() []int {
 		k++
 	}
 	return order[:k]
-}
-
-// headOf returns a bound ≥ least such that the values from it on add up to more than the level, in
-// any order, so that no others need sorting; least where there is no such bound.
-func headOf(probability []float64, least float64) float64 {
-	const rounding = 1e-6 // far above that of a sum
-	for bound := floats.Max(probability) / 4; bound > least; bound /= 4 {
-		sum := 0.0
-		for _, v := range probability {
-			if v >= bound {
-				sum += v
-			}
-		}
-		if sum > credibleLevel+rounding {
-			return bound
-		}
-	}
-	return least
 }
 
 // Ceiling returns Φ(Δ₂/2σ), the largest probability with which any test distinguishes two

@@ -46,7 +46,7 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 		return Norms{}, fmt.Errorf("%w: %d probes at beta %v, want at least 1 and between %v and 1", ErrInvalid, probes, beta, minBeta)
 	}
 	f := newDeflation(&products{Data: d}, seed)
-	if _, err := f.extend(ctx, nil); err != nil {
+	if err := f.extend(ctx, nil); err != nil {
 		return Norms{}, err
 	}
 	if err := f.probe(ctx, probes); err != nil {
@@ -75,16 +75,12 @@ func newDeflation(p *products, seed uint64) *deflation {
 	}
 }
 
-// extend adds up to 16 directions to Q: approximate leading left singular
-// vectors of (I − QQᵀ)A·diag(√weight). Without weights all are 1. It returns how much
-// Σ weight_i·‖QᵀA e_i‖² gained.
-func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64, err error) {
+// extend fills Q up to 16 directions: with approximate leading left singular vectors of (I − QQᵀ)A·diag(√weight). Without weights
+// all are 1. Probes before it no longer count.
+func (f *deflation) extend(ctx context.Context, weight []float64) error {
 	m, n := f.A.Dims()
-	k := min(probeWidth, m-f.q.K)
-	if k == 0 {
-		return 0, ctx.Err()
-	}
-	f.probes = 0 // which are of fewer directions
+	k := min(probeWidth, m) - f.q.K
+	f.probes = 0
 	x, y := make([]float64, n*k), make([]float64, m*k)
 	f.normal(x)
 	roots := make([]float64, len(weight))
@@ -95,33 +91,21 @@ func (f *deflation) extend(ctx context.Context, weight []float64) (gain float64,
 	linop.MulBlockTo(f.a, y, false, x, k)
 	f.count(k)
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return err
 	}
-	whole := floats.Norm(y, 2)
-	if f.q.Remove(y, k); !(floats.Norm(y, 2) > aligned*whole) {
-		return 0, nil
-	}
+	f.q.Remove(y, k)
 	linop.MulBlockTo(f.a, x, true, y, k)
 	parallel.ScaleRows(x, weight, k)
 	if err := ctx.Err(); err != nil {
-		return 0, err
+		return err
 	}
 	linop.MulBlockTo(f.a, y, false, x, k)
 	f.count(2 * k)
-	old, before := f.q.K, f.sum(weight)
+	old := f.q.K
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	err = f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	return f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
-	return f.sum(weight) - before, err
-}
-
-// sum is Σ weight_i·‖QᵀA e_i‖².
-func (f *deflation) sum(weight []float64) float64 {
-	if weight == nil {
-		return floats.Sum(f.captured)
-	}
-	return floats.Dot(weight, f.captured)
 }
 
 // randomPiece is how many values come from one random stream.
@@ -240,22 +224,6 @@ func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float
 			}
 		})
 		p.count(width)
-	}
-	return ctx.Err()
-}
-
-// grow extends Q by blocks of 16, up to k vectors for nodes of these weights, as long as
-// a block captures a quarter of the remaining weighted norms.
-func (f *deflation) grow(ctx context.Context, k int, weight, norms []float64) error {
-	for f.q.K < k {
-		left := math.Inf(-1) // not known yet
-		if weight != nil {
-			left = max(0, floats.Dot(weight, norms)-f.sum(weight))
-		}
-		gain, err := f.extend(ctx, weight)
-		if err != nil || gain <= left/4 || gain == 0 {
-			return err
-		}
 	}
 	return ctx.Err()
 }
