@@ -121,8 +121,7 @@ func (k *checker) sums(y []float64) []float64 {
 // bound tests a single source by the residual of the best one.
 func (k *checker) bound(y []float64) *Check {
 	best := k.best(k.sums(y), 1)[0]
-	rest := make([]float64, len(y))
-	linop.ColumnsTo(k.d.A, rest, []int{best.node})
+	rest := columnOf(k.d, best.node)
 	floats.AddScaledTo(rest, y, -best.amplitude, rest)
 	left := k.residuals(rest, 1)[0]
 	return &Check{Node: best.node, Amplitude: best.amplitude, Residual: left.square, Fit: min(1, 3*k.tail(left))}

@@ -21,7 +21,7 @@ func (m silentSensors) MulVecTo(dst []float64, _ bool, _ []float64) { clear(dst)
 // TestNoiseOfManySensors: each trial has the noise of its own stream, sensor after sensor, however many sensors there
 // are and whatever the number of workers; also in memory that was used before.
 func TestNoiseOfManySensors(t *testing.T) {
-	const m, trials = drawRows + 1000, checkBlock + 3
+	const m, trials = 5000, checkBlock + 3
 	k := &checker{seed: 5, coarse: silentSensors(m)}
 	k.d.A = silentSensors(m)
 	want := make([][]float64, trials)

@@ -4,6 +4,7 @@ package posterior
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
 )
@@ -155,37 +156,24 @@ func (c *column) visit(floor float64, f func(a, logWeight, value float64)) {
 		return
 	}
 	root, logEven := math.Sqrt(c.norm), math.Log1p(-c.unit)
-	for _, p := range c.ends(root) {
-		c.panels(p[0], p[1], root, floor-logEven, func(a, logWeight, value float64) { f(a, logWeight+logEven, value) })
+	cuts := c.ends(root)
+	for k := range len(cuts) - 1 {
+		c.panels(cuts[k], cuts[k+1], root, floor-logEven, func(a, logWeight, value float64) { f(a, logWeight+logEven, value) })
 	}
 }
 
 // ends cuts [0, 1] where the likelihood falls from an end more steeply than a normal density of
 // width 1/√N would: into parts that grow threefold from the end.
-func (c *column) ends(root float64) (parts [][2]float64) {
-	cuts := []float64{0, 1}
+func (c *column) ends(root float64) []float64 {
 	const steep, growth = 3, 3
-	if k := -c.slope(0); k > steep*root {
-		for x := 2 / k; x < .5 && x*root < panelWidth; x *= growth {
-			cuts = append(cuts[:len(cuts)-1], x, 1)
+	cuts := []float64{0, 1}
+	for end, k := range [2]float64{-c.slope(0), c.slope(1)} {
+		for x := 2 / k; k > steep*root && x < .5 && x*root < panelWidth; x *= growth {
+			cuts = append(cuts, math.Abs(float64(end)-x))
 		}
 	}
-	if k := c.slope(1); k > steep*root {
-		last := cuts[len(cuts)-2]
-		var back []float64
-		for x := 2 / k; x < .5 && x*root < panelWidth && 1-x > last; x *= growth {
-			back = append(back, 1-x)
-		}
-		cuts = cuts[:len(cuts)-1]
-		for i := len(back) - 1; i >= 0; i-- {
-			cuts = append(cuts, back[i])
-		}
-		cuts = append(cuts, 1)
-	}
-	for i := 1; i < len(cuts); i++ {
-		parts = append(parts, [2]float64{cuts[i-1], cuts[i]})
-	}
-	return parts
+	slices.Sort(cuts)
+	return cuts
 }
 
 // panels integrates over [from, to] by halves that are narrow enough or negligible.

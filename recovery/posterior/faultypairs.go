@@ -3,6 +3,7 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (e *faultyPairs) weigh(ctx context.Context) error {
 	if err := e.set(ctx, order, e.pairBound); err != nil {
 		return err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareDown(e.weight[a], e.weight[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.weight[b], e.weight[a]) })
 	first := order[:min(firstNodes, len(order))]
 	if err := e.affordable(first); err != nil {
 		return err

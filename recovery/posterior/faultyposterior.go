@@ -3,6 +3,7 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -88,7 +89,7 @@ func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 		return nil, err
 	}
 	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(i, j int) int { return compareDown(weight[i], weight[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(weight[j], weight[i]) })
 	known := make([]bool, n)
 	floor := math.Inf(-1)
 	settle := func(nodes []int) error {
@@ -113,17 +114,6 @@ func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 		floor = max(floor, weight[i])
 	}
 	return weight, settle(slices.DeleteFunc(order, func(i int) bool { return known[i] || !(weight[i] >= floor-negligible) }))
-}
-
-// compareDown orders the larger value first.
-func compareDown(x, y float64) int {
-	switch {
-	case x > y:
-		return -1
-	case x < y:
-		return 1
-	}
-	return 0
 }
 
 // wholeColumns is columns by entries or products.
@@ -191,11 +181,8 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior,
 
 // likeliest returns the fewest nodes that hold a share of the probability.
 func likeliest(probability []float64, share float64) []int {
-	order := make([]int, len(probability))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return compareDown(probability[i], probability[j]) })
+	order := everyNode(len(probability))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
 	sum := 0.0
 	for k, i := range order {
 		if sum += probability[i]; sum >= share {

@@ -3,6 +3,7 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -65,7 +66,7 @@ func (f *faulty) screened(ctx context.Context) (*Posterior, error) {
 	floats.Add(low, f.logPrior)
 	floats.Add(high, f.logPrior)
 	order := everyNode(n)
-	slices.SortStableFunc(order, func(i, j int) int { return compareDown(high[i], high[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(high[j], high[i]) })
 	order = order[:min(screenNodes, n)]
 	exact := make(map[int]bool, len(order))
 	err = f.columns(ctx, order, func(i int, c *column) { p.LogEvidence[i] = c.log(math.Inf(-1)) })
@@ -86,7 +87,7 @@ func (f *faulty) screened(ctx context.Context) (*Posterior, error) {
 func (f *faulty) newScreen(ctx context.Context, norms Norms) (*screen, error) {
 	m, n := len(f.d.Y), len(f.logPrior)
 	s := &screen{faulty: f, rows: everyNode(m)}
-	slices.SortStableFunc(s.rows, func(i, j int) int { return compareDown(math.Abs(f.d.Y[i]), math.Abs(f.d.Y[j])) })
+	slices.SortStableFunc(s.rows, func(i, j int) int { return cmp.Compare(math.Abs(f.d.Y[j]), math.Abs(f.d.Y[i])) })
 	s.rows = s.rows[:min(m, screenRows, linop.BlockColumns(n))]
 	width := len(s.rows)
 	unit := make([]float64, m*width)

@@ -104,12 +104,10 @@ func (p *Pairs) weigh(ctx context.Context, d measurement.Data, e evidence, c, no
 
 // goodPair returns the weight of the likeliest node with the one that is likeliest beside it.
 func goodPair(d measurement.Data, e evidence, c, norms, logPrior []float64) float64 {
-	m, n := d.A.Dims()
-	x, gram, rest := make([]float64, m), make([]float64, n), make([]float64, n)
+	gram, rest := make([]float64, len(c)), make([]float64, len(c))
 	w := e.weights(c, norms, logPrior)
 	i := floats.MaxIdx(w)
-	linop.ColumnsTo(d.A, x, []int{i})
-	d.A.MulVecTo(gram, true, x)
+	d.A.MulVecTo(gram, true, columnOf(d, i))
 	floats.AddScaledTo(rest, c, -e.likeliest(c[i], norms[i]), gram)
 	w = e.weights(rest, norms, logPrior)
 	w[i] = math.Inf(-1)

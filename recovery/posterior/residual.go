@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
@@ -29,8 +28,7 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 		floats.AddScaled(rest, -sources[j].amplitude, columns[j])
 	}
 	for j, z := range nodes {
-		columns[j] = make([]float64, len(rest))
-		linop.ColumnsTo(d.A, columns[j], []int{z})
+		columns[j] = columnOf(d, z)
 		sources[j] = bestSource{node: z, amplitude: k.e.likeliest(floats.Dot(columns[j], rest), norms.N[z])}
 		place(j)
 	}
@@ -44,7 +42,7 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 			floats.AddScaled(rest, sources[j].amplitude, columns[j])
 			d.A.MulVecTo(c, true, rest)
 			sources[j] = k.best(c, 1)[0]
-			linop.ColumnsTo(d.A, columns[j], []int{sources[j].node})
+			columns[j] = columnOf(d, sources[j].node)
 			place(j)
 		}
 		now := floats.Dot(rest, rest)

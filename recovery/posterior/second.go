@@ -56,80 +56,63 @@ func Second(ctx context.Context, d measurement.Data, opts Options) (float64, err
 }
 
 // beside weighs a source beside another.
-type beside interface {
+type beside struct {
 	// weights returns the log evidence and prior of every node beside a source at z of an amplitude; 0 for none.
-	weights(ctx context.Context, z int, amplitude float64) ([]float64, error)
+	weights func(ctx context.Context, z int, amplitude float64) ([]float64, error)
 	// draw draws the amplitude of a source at z alone.
-	draw(z int, random *rand.Rand) float64
+	draw func(z int, random *rand.Rand) float64
 }
 
 func newBeside(ctx context.Context, d measurement.Data, opts Options) (beside, []float64, error) {
-	if opts.Faults.Rate == 0 {
-		c, norms, logPrior, err := sufficient(ctx, d, opts)
-		return &soundBeside{d, newEvidence(opts.Amplitude), c, norms.N, logPrior, map[int][]float64{}}, logPrior, err
+	if opts.Faults.Rate != 0 {
+		return newFaultyBeside(ctx, d, opts)
 	}
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return beside{}, nil, err
+	}
+	e, columns := newEvidence(opts.Amplitude), map[int][]float64{} // of AᵀA
+	return beside{func(ctx context.Context, z int, amplitude float64) ([]float64, error) {
+		if amplitude == 0 {
+			return e.weights(c, norms.N, logPrior), ctx.Err()
+		}
+		if columns[z] == nil {
+			columns[z] = make([]float64, len(c))
+			d.A.MulVecTo(columns[z], true, columnOf(d, z))
+		}
+		w := e.weights(floats.AddScaledTo(make([]float64, len(c)), c, -amplitude, columns[z]), norms.N, logPrior)
+		w[z] = math.Inf(-1)
+		return w, ctx.Err()
+	}, func(z int, random *rand.Rand) float64 { return e.draw(c[z], norms.N[z], random) }}, logPrior, nil
+}
+
+// columnOf returns what a source at a node adds to the means.
+func columnOf(d measurement.Data, z int) []float64 {
+	x := make([]float64, len(d.Y))
+	linop.ColumnsTo(d.A, x, []int{z})
+	return x
+}
+
+func newFaultyBeside(ctx context.Context, d measurement.Data, opts Options) (beside, []float64, error) {
 	if !linop.HoldsEntries(d.A) {
-		return nil, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator",
+		return beside{}, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator",
 			ErrInvalid)
 	}
 	f, err := prepareFaulty(ctx, d, opts)
 	if err != nil {
-		return nil, nil, err
+		return beside{}, nil, err
 	}
-	return faultyBeside{f}, f.logPrior, nil
-}
-
-type soundBeside struct {
-	d                  measurement.Data
-	e                  evidence
-	c, norms, logPrior []float64
-	columns            map[int][]float64 // of AᵀA
-}
-
-func (s *soundBeside) weights(ctx context.Context, z int, amplitude float64) ([]float64, error) {
-	if amplitude == 0 {
-		return s.e.weights(s.c, s.norms, s.logPrior), ctx.Err()
-	}
-	if s.columns[z] == nil {
-		m, n := s.d.A.Dims()
-		x, product := make([]float64, m), make([]float64, n)
-		linop.ColumnsTo(s.d.A, x, []int{z})
-		s.d.A.MulVecTo(product, true, x)
-		s.columns[z] = product
-	}
-	rest := floats.AddScaledTo(make([]float64, len(s.c)), s.c, -amplitude, s.columns[z])
-	w := s.e.weights(rest, s.norms, s.logPrior)
-	w[z] = math.Inf(-1)
-	return w, ctx.Err()
-}
-
-func (s *soundBeside) draw(z int, random *rand.Rand) float64 {
-	return s.e.draw(s.c[z], s.norms[z], random)
-}
-
-type faultyBeside struct{ *faulty }
-
-// column returns what a source at a node adds to the means.
-func (s faultyBeside) column(z int) []float64 {
-	x := make([]float64, len(s.sensors))
-	linop.ColumnsTo(s.d.A, x, []int{z})
-	return x
-}
-
-func (s faultyBeside) weights(ctx context.Context, z int, amplitude float64) ([]float64, error) {
-	if amplitude == 0 {
-		return s.faulty.weights(ctx)
-	}
-	x, rest := s.column(z), *s.faulty
-	rest.faultyEvidence, _ = s.beyond(func(row int) float64 { return amplitude * x[row] })
-	rest.logPrior = slices.Clone(s.logPrior)
-	rest.logPrior[z] = math.Inf(-1)
-	rest.columns = rest.wholeColumns
-	return rest.weights(ctx)
-}
-
-func (s faultyBeside) draw(z int, random *rand.Rand) float64 {
-	return s.faultyEvidence.draw(s.column(z), random)
+	return beside{func(ctx context.Context, z int, amplitude float64) ([]float64, error) {
+		if amplitude == 0 {
+			return f.weights(ctx)
+		}
+		x, rest := columnOf(f.d, z), *f
+		rest.faultyEvidence, _ = f.beyond(func(row int) float64 { return amplitude * x[row] })
+		rest.logPrior = slices.Clone(f.logPrior)
+		rest.logPrior[z] = math.Inf(-1)
+		rest.columns = rest.wholeColumns
+		return rest.weights(ctx)
+	}, func(z int, random *rand.Rand) float64 { return f.faultyEvidence.draw(columnOf(f.d, z), random) }}, f.logPrior, nil
 }
 
 // draw draws an amplitude in proportion to e^{ac − a²N/2} and the prior: where it is

@@ -20,7 +20,6 @@ const checkBlock = 16
 // found by rows of them, so that nothing is copied, and every worker has as much to do.
 type noiseBlock struct {
 	z, w  []float64
-	drawn []float64 // some rows of z, one trial after the other
 	width int
 }
 
@@ -29,16 +28,15 @@ type noiseBlock struct {
 func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
 	m, n := k.d.A.Dims()
 	width := min(checkBlock, trials)
-	z, w, drawn := linop.GetBlock(m*width), linop.GetBlock(n*width), linop.GetBlock(min(m, drawRows)*width)
+	z, w := linop.GetBlock(m*width), linop.GetBlock(n*width)
 	defer z.Put()
 	defer w.Put()
-	defer drawn.Put()
 	for at := 0; at < trials; at += width {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		width := min(width, trials-at)
-		b := &noiseBlock{z: z.V[:m*width], w: w.V[:n*width], drawn: drawn.V, width: width}
+		b := &noiseBlock{z: z.V[:m*width], w: w.V[:n*width], width: width}
 		b.draw(k, at)
 		do(at, b)
 		if progress != nil {
@@ -48,37 +46,15 @@ func (k *checker) simulate(ctx context.Context, trials int, progress func(string
 	return nil
 }
 
-// drawRows is the number of rows of noise that are drawn before they are put side by side: each trial has a
-// stream of its own, which one worker draws, and no two write to one line of the cache.
-const drawRows = 1 << 15
-
-// draw fills the block with the noise of trials from the at-th on.
+// draw fills the block with the noise of trials from the at-th on: each has a stream of its own.
 func (b *noiseBlock) draw(k *checker, at int) {
-	m, width := len(b.z)/b.width, b.width
-	streams := make([]rand.PCG, width)
-	for j := range streams {
-		streams[j].Seed(k.seed, uint64(at+j))
-	}
-	for lo := 0; lo < m; lo += drawRows {
-		rows := min(drawRows, m-lo)
-		parallel.Each(width, func(j int) {
-			stream := streams[j]
-			random, column := rand.New(&stream), b.drawn[j*rows:(j+1)*rows]
-			for s := range column {
-				column[s] = random.NormFloat64()
-			}
-			streams[j] = stream
-		})
-		z := b.z[lo*width : (lo+rows)*width]
-		parallel.Rows(rows, 2*width, func(from, to int) {
-			for s := from; s < to; s++ {
-				for j := range width {
-					z[s*width+j] = b.drawn[j*rows+s]
-				}
-			}
-		})
-	}
-	linop.MulBlockTo(k.coarse, b.w, true, b.z, width)
+	parallel.Each(b.width, func(j int) {
+		random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
+		for s := j; s < len(b.z); s += b.width {
+			b.z[s] = random.NormFloat64()
+		}
+	})
+	linop.MulBlockTo(k.coarse, b.w, true, b.z, b.width)
 }
 
 // trials returns the log evidence of one source against none in each trial of a block.
