@@ -18,7 +18,7 @@ import (
 
 // How far the residual is minimised between two τ of the grid: until it changes by less than
 // sameResidual, little against the spread √(2m) of χ²_m, or as many steps, which leave 1e-5 of
-// the interval. candidates is the number of nodes that this is done for.
+// the interval. candidates is the number of nodes that it is looked for at.
 const (
 	sameResidual  = 0.1
 	residualSteps = 24
@@ -28,41 +28,43 @@ const (
 // leastResidual returns the least residual that so many sources leave under any process, and on the
 // likeliest graph under any τ of the range.
 func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (least float64, err error) {
-	nodes := a.indices(sources)
 	all, err := a.underEach(ctx, w)
 	if err != nil {
 		return 0, err
 	}
 	least = math.Inf(1)
 	for _, data := range all {
-		r, err := posterior.LeastResidual(ctx, data, nodes, opts)
+		r, err := posterior.LeastResidual(ctx, data, a.indices(sources), opts)
 		if err != nil {
 			return 0, err
 		}
 		least = min(least, r)
 	}
-	if a.opts.TauFrom == a.opts.TauTo {
-		return least, nil
+	if a.opts.TauFrom < a.opts.TauTo {
+		_, between, err := a.overTau(ctx, w, opts, sources)
+		return min(least, between), err
 	}
-	if w, err = w.under(ctx, a.likeliest().Operator); err != nil {
-		return 0, err
-	}
-	_, between, err := a.overTau(func(tau float64) (float64, error) {
-		at, err := w.atTau(ctx, tau)
-		if err != nil {
-			return 0, err
-		}
-		return posterior.LeastResidual(ctx, at.Data, nodes, opts)
-	})
-	return min(least, between), err
+	return least, nil
 }
 
-// overTau returns the τ of the range at which a residual is least: of the grid, its ends, and between the neighbours of the best, by
-// golden section in log τ.
-func (a *analysis) overTau(residual func(tau float64) (float64, error)) (tau, least float64, err error) {
+// overTau returns the τ of the range at which so many sources, among the likeliest nodes, leave the least residual, on the likeliest
+// graph: of the grid, its ends, and between the neighbours of the best, by golden section in log τ (J. Kiefer, 1953).
+func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (best, least float64, err error) {
+	if w, err = w.under(ctx, a.likeliest().Operator); err != nil {
+		return 0, 0, err
+	}
+	least = math.Inf(1)
+	opts.Prior, opts.Norms = nil, nil
+	nodes, start := a.indices(min(candidates, len(a.probability))), []int{0, 1}[:sources]
 	f := func(logTau float64) float64 {
-		r, e := residual(a.tauOf(logTau))
-		err = cmp.Or(err, e)
+		tau, r := min(max(math.Exp(logTau), a.opts.TauFrom), a.opts.TauTo), math.Inf(1)
+		data, e := w.columnsAt(ctx, nodes, tau)
+		if e == nil {
+			r, e = posterior.LeastResidual(ctx, data, start, opts)
+		}
+		if err = cmp.Or(err, e); r < least {
+			best, least = tau, r
+		}
 		return r
 	}
 	logs := []float64{math.Log(a.opts.TauFrom)}
@@ -70,90 +72,71 @@ func (a *analysis) overTau(residual func(tau float64) (float64, error)) (tau, le
 		logs = append(logs, math.Log(t.Tau))
 	}
 	logs = append(logs, math.Log(a.opts.TauTo))
-	values := make([]float64, len(logs))
-	for k, x := range logs {
-		values[k] = f(x)
+	lo, hi, most := around(f, logs)
+	for k := range logs { // once more between: the least residual of all nodes may have several valleys
+		logs[k] = lo + (hi-lo)*float64(k)/float64(len(logs)-1)
 	}
-	at := floats.MinIdx(values)
-	k := min(max(1, at), len(logs)-2)
-	x, least := goldenSection(f, [2]float64{logs[k-1], logs[k+1]}, [2]float64{values[k-1], values[k+1]})
-	if values[at] < least {
-		x, least = logs[at], values[at]
+	lo, hi, most = around(f, logs)
+	x, y := hi-(hi-lo)/math.Phi, lo+(hi-lo)/math.Phi
+	fx, fy := f(x), f(y)
+	for step := 0; step < residualSteps && max(most, fx, fy)-min(fx, fy) >= sameResidual && err == nil; step++ {
+		if most = max(fx, fy); fx <= fy {
+			hi, y, fy = y, x, fx
+			x = hi - (hi-lo)/math.Phi
+			fx = f(x)
+		} else {
+			lo, x, fx = x, y, fy
+			y = lo + (hi-lo)/math.Phi
+			fy = f(y)
+		}
 	}
-	return a.tauOf(x), least, err
+	return best, least, err
 }
 
-// residualAt returns the residual of a source at one node under another τ.
-func (w *Whitened) residualAt(ctx context.Context, opts posterior.Options, node int, tau float64) (float64, error) {
+// columnsAt returns the measurements of sources at some nodes alone, under another τ.
+func (w *Whitened) columnsAt(ctx context.Context, nodes []int, tau float64) (measurement.Data, error) {
 	d, err := w.op.Diffusion.WithTau(tau)
 	if err != nil {
-		return 0, err
+		return measurement.Data{}, err
 	}
-	column, err := d.Columns(ctx, []int{node})
+	columns, err := d.Columns(ctx, nodes)
 	if err != nil {
-		return 0, err
+		return measurement.Data{}, err
 	}
 	scale := w.Data.A.(linop.Scaled).Scale
-	mean := mat.NewDense(len(scale), 1, nil)
+	means := mat.NewDense(len(scale), len(nodes), nil)
 	for s, v := range w.in.Nodes {
-		mean.Set(s, 0, scale[s]*column.At(0, v))
+		for k := range nodes {
+			means.Set(s, k, scale[s]*columns.At(k, v))
+		}
 	}
-	opts.Prior, opts.Norms = nil, nil
-	return posterior.LeastResidual(ctx, measurement.Data{A: linop.Dense{M: mean}, Y: w.Data.Y}, []int{0}, opts)
+	return measurement.Data{A: linop.Dense{M: means}, Y: w.Data.Y}, nil
 }
 
-// tauOf is the τ of a logarithm, within the range.
-func (a *analysis) tauOf(logTau float64) float64 {
-	return min(max(math.Exp(logTau), a.opts.TauFrom), a.opts.TauTo)
-}
-
-// goldenSection returns where f is least between two places, of which it is given the
-// values, and how much it is there (J. Kiefer, 1953).
-func goldenSection(f func(float64) float64, ends, values [2]float64) (x, least float64) {
-	const ratio = 1 / math.Phi
-	inner := func(side int) float64 { return ends[1-side] + ratio*(ends[side]-ends[1-side]) }
-	at := [2]float64{inner(0), inner(1)} // inner(0) is the one next to ends[0]
-	of := [2]float64{f(at[0]), f(at[1])}
-	for range residualSteps {
-		if max(of[0], of[1], values[0], values[1])-min(of[0], of[1]) < sameResidual {
-			break
-		}
-		side := 0 // that is kept
-		if of[1] < of[0] {
-			side = 1
-		}
-		other := 1 - side
-		ends[other], values[other] = at[other], of[other]
-		at[other], of[other] = at[side], of[side]
-		at[side] = inner(side)
-		of[side] = f(at[side])
+// around returns the neighbours of the place where f is least among some, and the larger value there.
+func around(f func(float64) float64, at []float64) (lo, hi, most float64) {
+	values := make([]float64, len(at))
+	for k, x := range at {
+		values[k] = f(x)
 	}
-	if of[1] < of[0] {
-		return at[1], of[1]
-	}
-	return at[0], of[0]
+	k := min(max(1, floats.MinIdx(values)), len(at)-2)
+	return at[k-1], at[k+1], max(values[k-1], values[k+1])
 }
 
 // betweenTaus raises the p-value of a single source to that under the τ of the least residual between those of
 // the grid, where it is so small that the model is in doubt: with little noise the measurements tell the
-// τ that made them from its neighbours on the grid. As a function of τ the residual of a node has one valley, as a rule, but not
-// the least of all nodes: so the likeliest are followed one by one.
+// τ that made them from its neighbours on the grid.
 func (a *analysis) betweenTaus(ctx context.Context, w *Whitened, opts posterior.Options, c *posterior.Check) error {
-	x, err := w.under(ctx, a.likeliest().Operator)
+	tau, _, err := a.overTau(ctx, w, opts, 1)
 	if err != nil {
 		return err
 	}
-	tau, least := 0.0, math.Inf(1)
-	for _, node := range a.indices(min(candidates, len(a.probability))) {
-		t, r, err := a.overTau(func(tau float64) (float64, error) { return x.residualAt(ctx, opts, node, tau) })
-		if err != nil {
-			return err
-		}
-		if r < least {
-			tau, least = t, r
-		}
+	d, err := a.likeliest().Operator.Diffusion.WithTau(tau)
+	if err != nil {
+		return err
 	}
-	if x, err = x.atTau(ctx, tau); err != nil {
+	x, err := w.under(ctx, a.likeliest().Operator.With(d))
+	if err != nil {
 		return err
 	}
 	checker, err := posterior.NewChecker(ctx, []measurement.Data{x.Data}, w.checkOptions(opts, a.opts.falseAlarm()))

@@ -49,17 +49,6 @@ func TestFitBetweenTaus(t *testing.T) {
 	}
 }
 
-// Where f has one valley it is found, at either end too.
-func TestGoldenSection(t *testing.T) {
-	for _, at := range []float64{-1, -.99, -.3, 0, .123456, 1} {
-		f := func(x float64) float64 { return 1e6 * (x - at) * (x - at) }
-		x, least := goldenSection(f, [2]float64{-1, 1}, [2]float64{f(-1), f(1)})
-		if math.Abs(x-at) > 1e-3 || least > .1 || least != f(x) {
-			t.Errorf("%v found at %v, where it is %v", at, x, least)
-		}
-	}
-}
-
 // detected is a partition that is known already.
 func detected(p community.Partition) func(context.Context) (community.Partition, error) {
 	return func(context.Context) (community.Partition, error) { return p, nil }

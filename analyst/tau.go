@@ -3,7 +3,6 @@
 package analyst
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -36,11 +35,3 @@ func learntOfTau(grid, share []float64) string {
 		report.Percent(p), report.Percent(chance))
 }
 
-// atTau returns the measurements under another τ.
-func (w *Whitened) atTau(ctx context.Context, tau float64) (*Whitened, error) {
-	d, err := w.op.Diffusion.WithTau(tau)
-	if err != nil {
-		return nil, err
-	}
-	return w.op.With(d).Whiten(ctx, w.in)
-}
