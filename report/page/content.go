@@ -60,7 +60,7 @@ type Query struct{ What, Text string }
 // content is a view with what the template needs beside it.
 type content struct {
 	View
-	Map, Zoom  *scene
+	Map        *scene
 	Rows       []row
 	More       int // communities beyond the rows
 	Likeliest  []node

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/graph/layout"
-	"gonum.org/v1/gonum/graph/simple"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/spatial/r2"
 
@@ -235,7 +233,7 @@ func discs(g *graph.Graph, labels []int, communities int, out []r2.Vec) {
 		slices.SortStableFunc(nodes, func(a, b int) int { return cmp.Compare(g.Degree(b), g.Degree(a)) })
 		radii[c] = math.Sqrt(float64(len(nodes))) + 1
 	}
-	centres := arrange(radii, joins(g, labels, nil))
+	centres := arrange(radii)
 	for c, nodes := range members {
 		for k, v := range nodes {
 			sin, cos := math.Sincos(golden * float64(k))
@@ -244,67 +242,19 @@ func discs(g *graph.Graph, labels []int, communities int, out []r2.Vec) {
 	}
 }
 
-// pair is two communities, the lower first.
-type pair [2]int
-
-// joins counts the relationships between communities; index, where there is one, leaves
-// out those that it has as −1.
-func joins(g *graph.Graph, labels, index []int) map[pair]int {
-	count := make(map[pair]int)
-	for e := range g.Edges() {
-		a, b := labels[e.U], labels[e.V]
-		if index != nil {
-			a, b = index[a], index[b]
-		}
-		if a != b && a >= 0 && b >= 0 {
-			count[pair{min(a, b), max(a, b)}]++
-		}
+// arrange places discs without overlap on a sunflower's spiral, the largest inmost.
+func arrange(radii []float64) []r2.Vec {
+	at, order := make([]r2.Vec, len(radii)), make([]int, len(radii))
+	for c := range order {
+		order[c] = c
 	}
-	return count
-}
-
-// arrange places discs without overlap, those near each other that many relationships
-// join for their sizes. It is Isomap over lengths that are small for such pairs.
-func arrange(radii []float64, joined map[pair]int) []r2.Vec {
-	k := len(radii)
-	at, all := make([]r2.Vec, k), make([]int, k)
-	area, strongest := 0.0, 0.0
-	strength := func(p pair) float64 { return float64(joined[p]) / (radii[p[0]] * radii[p[1]]) }
-	for p := range joined {
-		strongest = max(strongest, strength(p))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(radii[b], radii[a]) })
+	area := 0.0
+	for k, c := range order {
+		area += radii[c] * radii[c]
+		sin, cos := math.Sincos(golden * float64(k))
+		at[c] = r2.Scale(1.5*math.Sqrt(area), r2.Vec{X: cos, Y: sin})
 	}
-	g := simple.NewUndirectedMatrix(max(1, k), math.Inf(1), 0, math.Inf(1)) // whose nodes come in order
-	for a := range k {
-		all[a] = a
-		area += math.Pi * radii[a] * radii[a]
-	}
-	for a := range k {
-		for b := a + 1; b < k; b++ {
-			length := 2.0
-			if s := strength(pair{a, b}); s > 0 {
-				length -= math.Sqrt(s / strongest)
-			}
-			g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(a), T: simple.Node(b), W: length * (radii[a] + radii[b])})
-		}
-	}
-	optimizer := layout.NewOptimizerR2(g, layout.IsomapR2{}.Update)
-	if k > 2 {
-		optimizer.Update()
-	}
-	for a := range k {
-		at[a] = optimizer.Coord2(int64(a))
-	}
-	spread(at, math.Sqrt(2*area))
-	separate(all, at, func(a int) float64 { return 1.08 * radii[a] }, 400)
+	separate(order, at, func(c int) float64 { return 1.08 * radii[c] }, 400)
 	return at
-}
-
-// spread scales places to a width.
-func spread(at []r2.Vec, width float64) {
-	size := boundsOf(at).Size()
-	if most := max(size.X, size.Y); most > 0 {
-		for i := range at {
-			at[i] = r2.Scale(width/most, at[i])
-		}
-	}
 }

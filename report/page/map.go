@@ -11,31 +11,25 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 )
 
-// draw makes the map, and a closer one where the first shows communities.
+// draw makes the map: of all nodes, or of those around the likeliest.
 func (c *content) draw() error {
-	if n := c.graph.Order(); n <= drawn {
-		at := slices.Clone(c.places)
-		if at == nil {
-			at = place(c.graph, c.labels, c.communities)
-		}
-		c.Map = c.nodeScene("map", c.all(), at)
-		return nil
+	nodes, part := c.all(), len(c.labels) > drawn
+	if part {
+		nodes = ball(c.graph, c.best, near)
 	}
-	c.Map = c.communityScene()
-	nodes := ball(c.graph, c.best, near)
 	at, err := c.placeSome(nodes)
 	if err != nil {
 		return err
 	}
-	c.Zoom = c.nodeScene("zoom", nodes, at)
+	c.Map = c.nodeScene(nodes, at, part)
 	return nil
 }
 
-// drawn bounds the nodes that are drawn one by one; above it communities are.
-const drawn = 4000
-
-// near bounds the nodes of the closer map.
-const near = 300
+// drawn bounds the graphs whose nodes are all drawn, near the nodes around the likeliest one where they are not.
+const (
+	drawn = 4000
+	near  = 300
+)
 
 // placeSome places some nodes: where they are, else by a layout of what lies between them.
 func (c *content) placeSome(nodes []int) ([]r2.Vec, error) {
@@ -45,6 +39,9 @@ func (c *content) placeSome(nodes []int) ([]r2.Vec, error) {
 			at[k] = c.places[v]
 		}
 		return at, nil
+	}
+	if len(nodes) == len(c.labels) {
+		return place(c.graph, c.labels, c.communities), nil
 	}
 	g, err := induced(c.graph, nodes)
 	if err != nil {
@@ -68,9 +65,12 @@ func relabel(labels, nodes []int) []int {
 	return out
 }
 
-// nodeScene draws some nodes of the graph, each where it is.
-func (c *content) nodeScene(id string, nodes []int, at []r2.Vec) *scene {
-	s := &scene{ID: id, Width: viewWidth, Height: fit(at)}
+// nodeScene draws nodes of the graph, all or a part of them, each where it is.
+func (c *content) nodeScene(nodes []int, at []r2.Vec, part bool) *scene {
+	s := &scene{Title: "Map of the graph, coloured by where the source may be", Width: viewWidth, Height: fit(at)}
+	if part {
+		s.Title = "The surroundings of the likeliest node"
+	}
 	place := make(map[int]r2.Vec, len(nodes))
 	for k, v := range nodes {
 		place[v] = at[k]
@@ -169,83 +169,6 @@ func (c *content) star(s *scene, place map[int]r2.Vec, r float64) {
 	}
 }
 
-// communityScene draws each community as a circle, the likeliest and largest of them.
-func (c *content) communityScene() *scene {
-	shown := c.Report.Communities[:min(circles, len(c.Report.Communities))]
-	index := slices.Repeat([]int{-1}, c.communities)
-	radii := make([]float64, len(shown))
-	highest := 0.0
-	for k, row := range shown {
-		highest = max(highest, min(1, saturation*row.Prior), row.Probability)
-		index[row.CommunityID] = k
-		radii[k] = math.Sqrt(float64(row.Size))
-	}
-	joined := joins(c.graph, c.labels, index)
-	at := c.centres(index, len(shown))
-	if at == nil {
-		at = arrange(radii, joined)
-	}
-	s := &scene{ID: "map", Width: viewWidth, Ring: 3, Thin: .8}
-	scale := c.scaleCircles(s, at, radii)
-	s.Edges = ribbons(joined, at)
-	list := colours()
-	for k, row := range shown {
-		b := 2 * bin(row.Probability, highest)
-		if k == 0 && c.Report.StandsOut() {
-			b++
-		}
-		r := max(2.5, tenth(scale*radii[k]))
-		title := fmt.Sprintf("%s: %s, probability %s", plain(row.Name), nodesOf(row.Size), percent(row.Probability))
-		list[b].Marks = append(list[b].Marks, mark{at[k].X, at[k].Y, r, false, title})
-		if k < 40 {
-			y := at[k].Y + 5
-			if r < 24 {
-				y += r + 11
-			}
-			s.Labels = fitLabel(s.Labels, label{X: at[k].X, Y: y, Text: short(row.Name)})
-		}
-	}
-	s.Marks = marked(list)
-	s.Scale, s.Low, s.High = swatches(), "0 %", share(highest)
-	c.explainCommunities(s, len(shown))
-	return s
-}
-
-// scaleCircles fits circles into the view box and returns the scale of their radii.
-func (c *content) scaleCircles(s *scene, at []r2.Vec, radii []float64) float64 {
-	if c.places != nil { // real places: no circle is larger than a tenth of the map
-		s.Height = fit(at)
-		return 50 / slices.Max(radii)
-	}
-	corners := slices.Clone(at)
-	for k, p := range at {
-		r := r2.Vec{X: radii[k], Y: radii[k]}
-		corners = append(corners, r2.Sub(p, r), r2.Add(p, r))
-	}
-	before := r2.Norm(r2.Sub(corners[len(at)], corners[len(at)+1]))
-	s.Height = fit(corners)
-	copy(at, corners)
-	return r2.Norm(r2.Sub(corners[len(at)], corners[len(at)+1])) / before
-}
-
-// centres are the means of the places of the members, nil where there are no places.
-func (c *content) centres(index []int, k int) []r2.Vec {
-	if c.places == nil {
-		return nil
-	}
-	at, count := make([]r2.Vec, k), make([]float64, k)
-	for v, p := range c.places {
-		if i := index[c.labels[v]]; i >= 0 {
-			at[i] = r2.Add(at[i], p)
-			count[i]++
-		}
-	}
-	for i := range at {
-		at[i] = r2.Scale(1/count[i], at[i])
-	}
-	return at
-}
-
 // describe is the title of a node's mark.
 func (c *content) describe(v int) string {
 	sensor := "no sensor"
@@ -258,10 +181,6 @@ func (c *content) describe(v int) string {
 // explain writes the map's title, description and legend.
 func (c *content) explain(s *scene) {
 	r := c.Report
-	s.Title = "Map of the graph, coloured by where the source may be"
-	if s.ID == "zoom" {
-		s.Title = "The surroundings of the likeliest node"
-	}
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
 	s.sign("credible", "thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize))
 	if r.StandsOut() {
@@ -279,25 +198,10 @@ func (c *content) explain(s *scene) {
 	if len(c.sigma) < c.graph.Order() {
 		s.sign("square", "small square: a node without a sensor")
 	}
-	where := "Nodes are placed by a layout: near means well joined."
+	where := "Nodes are placed by a layout."
 	if c.places != nil {
 		where = "Nodes are placed by their properties."
 	}
 	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where,
 		cut(c.Best()), share(c.probability(c.best)))
-}
-
-func (c *content) explainCommunities(s *scene, shown int) {
-	r := c.Report
-	s.Title = "Map of the communities, coloured by where the source may be"
-	which := ""
-	if shown < len(r.Communities) {
-		which = fmt.Sprintf("; the likeliest %s of %s communities are drawn", thousands(shown), thousands(len(r.Communities)))
-	}
-	s.sign("circle", "circle: a community, as large as it has nodes; line: relationships between two, the wider the more%s", which)
-	if r.StandsOut() {
-		s.sign("credible", "thick ring: the community that the answer names")
-	}
-	s.Text = fmt.Sprintf("The graph has %s nodes, too many to draw one by one. The table of communities below says the same.",
-		thousands(c.graph.Order()))
 }

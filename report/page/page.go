@@ -26,21 +26,11 @@ func Style() template.CSS {
 	return template.CSS(styleSheet + "@media screen and (prefers-color-scheme:dark){" + darkRules() + "}\n")
 }
 
-//go:embed map.js
-var mapScript string
-
-// script moves and magnifies the maps of a page, which says the same without it.
-func script() template.JS { return template.JS(mapScript) }
-
-// Policy is a Content-Security-Policy under which a page of [Write] loads nothing, keeps
-// its style, and runs nothing but its own script.
+// Policy is a Content-Security-Policy under which a page of [Write] loads nothing, runs no script and keeps
+// its style.
 func Policy() string {
-	only := func(text string) string {
-		sum := sha256.Sum256([]byte(text))
-		return " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	return "default-src 'none'; style-src" + only(string(Style())) + "; script-src" + only(string(script())) +
-		"; base-uri 'none'; form-action 'none'"
+	sum := sha256.Sum256([]byte(Style()))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
 // Write writes the page.
@@ -161,7 +151,7 @@ func (c *content) neighbours() []neighbour {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "plain": plain, "prose": prose, "digits": digits, "thousands": thousands, "cut": cut,
-		"style": Style, "policy": Policy, "script": script,
+		"style": Style, "policy": Policy,
 		"times": times, "factor": factor, "share": share,
 		"twenty": func(k int) int { return 20 * k },
 		"star":   func() string { return star }, "last": func() string { return class(bins - 1) },

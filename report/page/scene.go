@@ -3,7 +3,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,9 +13,8 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// scene is a drawing of nodes, or of communities, in units of its view box.
+// scene is a drawing of nodes in units of its view box.
 type scene struct {
-	ID            string
 	Title, Text   string
 	Width, Height float64
 	Halo          string // path along the named community
@@ -180,34 +178,6 @@ func (l label) fits(kept []label, larger float64) bool {
 // saturation is how much more than chance the darkest colour says at least: a map on which
 // nothing stands out is pale.
 const saturation = 4
-
-// circles bounds the communities that are drawn.
-const circles = 150
-
-// ribbons are the relationships between communities: the more, the wider, in four widths.
-func ribbons(joined map[pair]int, at []r2.Vec) []stroke {
-	pairs := make([]pair, 0, len(joined))
-	most := 1
-	for p, n := range joined {
-		pairs, most = append(pairs, p), max(most, n)
-	}
-	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	paths := make([]strings.Builder, 4)
-	for _, p := range pairs {
-		k := min(3, int(4*math.Log1p(float64(joined[p]))/math.Log1p(float64(most))))
-		line(&paths[k], at[p[0]], at[p[1]])
-	}
-	var out []stroke
-	for k := range paths {
-		if paths[k].Len() > 0 {
-			out = append(out, stroke{
-				[]float64{.6, 1.2, 2, 3}[k], math.Round(100*min(.5, .1+60/float64(len(pairs)))) / 100,
-				paths[k].String(),
-			})
-		}
-	}
-	return out
-}
 
 // ball returns the nodes nearest to one in hops, so many at most.
 func ball(g *graph.Graph, from, most int) []int {
