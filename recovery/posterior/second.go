@@ -86,13 +86,6 @@ func newBeside(ctx context.Context, d measurement.Data, opts Options) (beside, [
 	}, func(z int, random *rand.Rand) float64 { return e.draw(c[z], norms.N[z], random) }}, logPrior, nil
 }
 
-// columnOf returns what a source at a node adds to the means.
-func columnOf(d measurement.Data, z int) []float64 {
-	x := make([]float64, len(d.Y))
-	linop.ColumnsTo(d.A, x, []int{z})
-	return x
-}
-
 func newFaultyBeside(ctx context.Context, d measurement.Data, opts Options) (beside, []float64, error) {
 	if !linop.HoldsEntries(d.A) {
 		return beside{}, nil, fmt.Errorf("%w: where sensors may be broken, a second source is weighed by the entries of the operator",

@@ -71,6 +71,13 @@ const (
 // productError bounds the error of an entry of Aᵀy, from the error of A.
 func productError(d measurement.Data) float64 { return linop.Err(d.A) * floats.Norm(d.Y, 2) }
 
+// columnOf returns what a source at a node adds to the means.
+func columnOf(d measurement.Data, z int) []float64 {
+	x := make([]float64, len(d.Y))
+	linop.ColumnsTo(d.A, x, []int{z})
+	return x
+}
+
 // logWork is the work of an evidence, in values that are read or written.
 const logWork = 256
 

@@ -39,8 +39,7 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	} else {
 		in.LambdaMax = m.Laplacian.Bound()
 		in.note("beyond %d nodes λ_max is an upper bound, and what takes all eigenpairs is left out: λ₂, κ₂, effective rank, coherence "+
-			"and "+
-			"leverage scores", ExactNodes)
+			"and leverage scores", ExactNodes)
 	}
 	o.Sensitivity.Progress = o.Progress
 	b, err := sensitivity.Bound(ctx, m, nil, o.Sensitivity)
