@@ -90,7 +90,8 @@ var command = sync.OnceValues(func() (string, error) {
 	}
 	removeCommand = func() error { return os.RemoveAll(dir) }
 	path := filepath.Join(dir, "graphcloak")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.leasePace=3s -X main.pollPace=1s",
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.leasePace=3s -X main.pollPace=1s "+
+		"-X github.com/graphcloak/graphcloak/connector/neo4j.lostPace=15s",
 		"-o", path, "../cmd/graphcloak").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build: %w\n%s", err, out)
@@ -374,6 +375,15 @@ func TestBookkeepingIsNoGraph(t *testing.T) {
 	if n := Query(t, "MATCH (n:GraphCloakEntry) RETURN count(n)", nil)[0][0]; n == int64(0) {
 		t.Fatal("the run left no entry in the ledger")
 	}
+	store, job := connect(t).Jobs(), "bookkeeping "+token()
+	forgetJob(t, job)
+	if _, err := store.Claim(t.Context(), tickOf(job, 0), holder(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Enlist(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": job}) })
 	want := Query(t, "MATCH (n) WHERE none(l IN labels(n) WHERE l STARTS WITH 'GraphCloak') RETURN count(n)", nil)[0][0]
 	g, err := connect(t).Graph(t.Context(), graph.Selection{})
 	if err != nil {

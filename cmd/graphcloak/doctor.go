@@ -16,21 +16,19 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func newDoctorCommand(app *app) *cobra.Command {
-	setup, fix := false, false
+	setup := false
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
 		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. Where labels\n" +
-			"or types are named it reads the graph too, and warns of what will disappoint. It changes nothing; --fix makes the\n" +
-			"constraints that are missing, and that of --node-key. --print-setup prints the Cypher of the constraints and, where\n" +
-			"the server has roles, of the least role; without a server, for Enterprise and Aura.",
-		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person\n" +
-			"  graphcloak doctor --config graphcloak.yaml --fix",
+			"or types are named it reads the graph too, and warns of what will disappoint. It changes nothing. --print-setup prints\n" +
+			"the Cypher of the constraints, that of --node-key too, and where the server has roles of the least role; without a\n" +
+			"server, for Enterprise and Aura.",
+		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			names := report.WrittenNames(app.config.Write.PropertyPrefix)
@@ -47,14 +45,13 @@ func newDoctorCommand(app *app) *cobra.Command {
 				}
 				return app.render(map[string]any{"cypher": lines})
 			}
-			return app.examine(cmd.Context(), names, fix)
+			return app.examine(cmd.Context(), names)
 		},
 	}
 	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource,
 		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite,
 		config.GroupOutput, config.GroupExecution)
-	cmd.Flags().BoolVar(&fix, "fix", false, "make the constraints that are missing")
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
 }
@@ -130,27 +127,18 @@ func (a *app) examineGraph(ctx context.Context) []neo4j.CheckResult {
 }
 
 // examine runs the checks; the first that fails decides the exit code and the hint.
-func (a *app) examine(ctx context.Context, names []string, fix bool) error {
+func (a *app) examine(ctx context.Context, names []string) error {
 	settings, err := modelSettings(a.config)
 	if err != nil {
 		return err
 	}
-	made, checks := []string{}, []neo4j.CheckResult{}
+	checks := []neo4j.CheckResult{}
 	if kind := a.config.From.Kind; kind == "" || kind == config.FromNeo4j {
 		options, err := a.connectorOptions(ctx)
 		if err != nil {
 			return err
 		}
-		if fix {
-			made, err = a.fix(ctx, options, settings.Selection)
-		}
 		checks = neo4j.Doctor(ctx, options, settings.Selection, names)
-		if err != nil && passed(checks, "connection") {
-			d := describe(err)
-			checks = append(checks, neo4j.CheckResult{Name: "fix", Detail: d.Message, Fix: d.Suggestion, Err: err})
-		}
-	} else if fix {
-		return fail(exitUsage, "%s has no constraints to make", a.config.From).hint("leave --fix out")
 	}
 	checks = append(checks, examineState())
 	if passed(checks, "connection", "read") {
@@ -160,12 +148,8 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 		checks = append(checks, a.examineJobs(ctx)...)
 	}
 	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
-	sections := []term.Section{{Items: checkItems(checks)}}
-	if len(made) > 0 {
-		sections = append(sections, term.Section{Text: "Made the constraints on " + strings.Join(made, ", ") + "."})
-	}
-	if err := a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0, "made": made}, sections...); err != nil ||
-		len(failed) == 0 {
+	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, term.Section{Items: checkItems(checks)})
+	if err != nil || len(failed) == 0 {
 		return err
 	}
 	exit := exitCode(failed[0].Err)
@@ -178,24 +162,6 @@ func (a *app) examine(ctx context.Context, names []string, fix bool) error {
 // passed reports whether no check of these names failed.
 func passed(checks []neo4j.CheckResult, names ...string) bool {
 	return !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool { return !c.OK && slices.Contains(names, c.Name) })
-}
-
-// fix makes the constraints that lack, and says so first.
-func (a *app) fix(ctx context.Context, options neo4j.Options, sel graph.Selection) ([]string, error) {
-	s, err := neo4j.New(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	made, err := s.Fix(ctx, sel, func(cypher []string) {
-		for _, line := range cypher {
-			a.note("Will run: %s", line)
-		}
-	})
-	if err != nil && exitCode(err) == exitInternal {
-		err = fail(exitValidation, "%w", err).hint("make the values of --node-key different, or choose another property")
-	}
-	return made, err
 }
 
 // checkItems are the checks as a list for a reader.

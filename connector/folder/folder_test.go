@@ -120,24 +120,15 @@ func TestOtherWriters(t *testing.T) {
 }
 
 // The type of a column is the narrowest that takes all its fields.
-func TestBatches(t *testing.T) {
+func TestRows(t *testing.T) {
 	csv := folder.CSV{FS: os.DirFS(files(t, "id,whole,number,truth,mixed,empty\n1,1,1,true,1,\n2,,0.5,false,a,\n3,3,,,,\n",
 		"source,target\n1,2\n"))}
-	var rows [][]any
-	err := csv.NodeBatches(t.Context(), 2, func(b folder.Batch) error {
-		for k := range b.Len() {
-			var row []any
-			for _, c := range b.Columns {
-				row = append(row, c[k])
-			}
-			rows = append(rows, row)
-		}
-		return nil
-	})
-	want := [][]any{
-		{int64(1), int64(1), 1.0, true, "1", nil},
-		{int64(2), nil, 0.5, false, "a", nil},
-		{int64(3), int64(3), nil, nil, nil, nil},
+	var rows []folder.Row
+	err := csv.Nodes(t.Context(), 2, func(batch []folder.Row) error { rows = append(rows, batch...); return nil })
+	want := []folder.Row{
+		{"id": int64(1), "whole": int64(1), "number": 1.0, "truth": true, "mixed": "1"},
+		{"id": int64(2), "number": 0.5, "truth": false, "mixed": "a"},
+		{"id": int64(3), "whole": int64(3)},
 	}
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%v, %v, want %v", rows, err, want)

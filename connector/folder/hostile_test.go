@@ -195,11 +195,11 @@ func TestWideBatches(t *testing.T) {
 		fmt.Fprintf(&nodes, "%d,%s\n", k, strings.Repeat("x", width))
 	}
 	csv, seen := folder.CSV{FS: fstest.MapFS{"nodes.csv": {Data: []byte(nodes.String())}}}, 0
-	err := csv.NodeBatches(t.Context(), 1000, func(b folder.Batch) error {
-		if b.Len()*width > 32<<20+width {
-			t.Errorf("a batch of %d rows of %d bytes", b.Len(), width)
+	err := csv.Nodes(t.Context(), 1000, func(batch []folder.Row) error {
+		if len(batch)*width > 32<<20+width {
+			t.Errorf("a batch of %d rows of %d bytes", len(batch), width)
 		}
-		seen += b.Len()
+		seen += len(batch)
 		return nil
 	})
 	if err != nil || seen != rows {

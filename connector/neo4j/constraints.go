@@ -98,42 +98,6 @@ func (s *Store) constrain(ctx context.Context, wanted []constraint) error {
 	return nil
 }
 
-// Fix makes the constraints that the database needs and does not have, that of the selection's key too where a node has it and
-// no index stands in the way. It calls before with the Cypher of all of them, and returns those that it made as
-// :Label(property). What the user may not make is a [connector.ErrAuth], and a key that is not unique an error of the server's.
-// It returns [connector.ErrNotFound] for names that the database does not know, [connector.ErrReadOnly] and the errors of [New].
-func (s *Store) Fix(ctx context.Context, sel graph.Selection, before func(cypher []string)) (made []string, err error) {
-	if err := s.checkSelection(ctx, sel); err != nil {
-		return nil, err
-	}
-	missing, err := s.missingConstraints(ctx, constraints)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := s.missingKeys(ctx, sel)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if k.index == "" && k.found {
-			missing = append(missing, k.constraint)
-		}
-	}
-	var statements []string
-	for _, c := range missing {
-		statements = append(statements, string(c.statement()))
-	}
-	before(statements)
-	made = []string{}
-	for _, c := range missing {
-		if err := s.constrain(ctx, []constraint{c}); err != nil {
-			return made, err
-		}
-		made = append(made, c.String())
-	}
-	return made, nil
-}
-
 // missingKey is a constraint of the selection's key that the database does not have.
 type missingKey struct {
 	constraint

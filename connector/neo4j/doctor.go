@@ -74,7 +74,7 @@ func protection(missing []constraint) string {
 		names[i] = fmt.Sprint(c)
 	}
 	return "the first run makes the missing constraints, " + strings.Join(names, ", ") +
-		", and graphcloak doctor --fix makes them now; where its user may not, have an administrator run graphcloak doctor --print-setup"
+		"; where its user may not, have an administrator run graphcloak doctor --print-setup"
 }
 
 // exposedSignals returns the properties of finished runs on nodes that still hold the
@@ -179,7 +179,7 @@ func (s *Store) keyed(ctx context.Context, sel graph.Selection) (detail, fix str
 		case k.index != "":
 			detail = fmt.Sprintf("%v has the index %s, and no constraint makes it unique%s", k.constraint, k.index, checked)
 		default:
-			return "", "graphcloak doctor --fix makes it, and so does " + string(k.statement()),
+			return "", "run " + string(k.statement()),
 				fmt.Errorf("no constraint makes %s unique%s", sel.NodeKey, checked)
 		}
 	}

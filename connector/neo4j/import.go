@@ -55,26 +55,25 @@ func (s *Store) Import(ctx context.Context, csv *folder.CSV, o ImportOptions) (d
 		return done, err
 	}
 	for _, file := range []struct {
-		stage, column string
-		batches       func(context.Context, int, func(folder.Batch) error) error
-		statement     func(b folder.Batch, value string) (cypher, naming)
-		done          *int64
-		total         int
+		stage string
+		rows  func(context.Context, int, func([]folder.Row) error) error
+		text  cypher
+		param func(folder.Row) map[string]any
+		done  *int64
+		total int
 	}{
-		{"import nodes", labelsColumn, csv.NodeBatches, o.nodes, &done.Nodes, g.Order()},
-		{"import relationships", typeColumn, csv.RelationshipBatches, o.relationships, &done.Relationships, 0},
+		{"import nodes", csv.Nodes, o.mergeNode(), o.node, &done.Nodes, g.Order()},
+		{"import relationships", csv.Relationships, o.createRelationship(), o.relationship, &done.Relationships, 0},
 	} {
-		err := file.batches(ctx, s.options.BatchSize, func(b folder.Batch) error {
-			for _, part := range split(b, file.column) {
-				text, names := file.statement(part.Batch, part.value)
-				n, err := s.importBatch(ctx, file.stage, text, names, part.Batch, 0, part.Len())
-				*file.done += n
-				if err != nil {
-					return err
-				}
+		err := file.rows(ctx, s.options.BatchSize, func(rows []folder.Row) error {
+			params := make([]map[string]any, len(rows))
+			for i, row := range rows {
+				params[i] = file.param(row)
 			}
+			n, err := s.importBatch(ctx, file.stage, file.text, params)
+			*file.done += n
 			s.options.Progress(file.stage, *file.done, int64(file.total))
-			return nil
+			return err
 		})
 		if err != nil {
 			return done, fmt.Errorf("%s: %w", file.stage, err)
@@ -98,9 +97,13 @@ func (o *ImportOptions) setDefaults() {
 // names is text that can be one.
 func (o ImportOptions) checkNames(ctx context.Context, csv *folder.CSV, batch int) error {
 	labels := []string{o.NodeLabel}
-	err := csv.NodeBatches(ctx, batch, func(b folder.Batch) error {
-		for _, part := range split(b, labelsColumn) {
-			labels = append(labels, splitLabels(part.value)...)
+	err := csv.Nodes(ctx, batch, func(rows []folder.Row) error {
+		for _, row := range rows {
+			for _, l := range labelsOf(row) {
+				if !slices.Contains(labels, l) {
+					labels = append(labels, l)
+				}
+			}
 		}
 		return nil
 	})
@@ -155,102 +158,69 @@ func (s *Store) deleteLabel(ctx context.Context, match cypher) (total int64, err
 	return total, nil
 }
 
-// importBatch runs a statement on the rows [lo, hi), or on each half of them
-// where the server is short of memory.
-func (s *Store) importBatch(ctx context.Context, phase string, text cypher, names naming, b folder.Batch, lo, hi int) (n int64, err error) {
-	params := map[string]any{}
-	maps.Copy(params, names)
-	for k, column := range b.Columns {
-		params[fmt.Sprintf("c%d", k)] = column[lo:hi]
-	}
+// importBatch runs a statement on rows, or on each half of them where the server is short of memory.
+func (s *Store) importBatch(ctx context.Context, phase string, text cypher, rows []map[string]any) (n int64, err error) {
 	err = s.writeOnce(ctx, phase, func(tx *transaction) error {
-		n, err = tx.count(text, params)
+		n, err = tx.count(text, map[string]any{"rows": rows})
 		return err
 	})
-	if isTooLarge(err) && hi-lo > 1 {
-		mid := (lo + hi) / 2
-		first, err := s.importBatch(ctx, phase, text, names, b, lo, mid)
+	if isTooLarge(err) && len(rows) > 1 {
+		first, err := s.importBatch(ctx, phase, text, rows[:len(rows)/2])
 		if err != nil {
 			return first, err
 		}
-		second, err := s.importBatch(ctx, phase, text, names, b, mid, hi)
+		second, err := s.importBatch(ctx, phase, text, rows[len(rows)/2:])
 		return first + second, err
 	}
-	if err == nil && n != int64(hi-lo) {
-		err = fmt.Errorf("%w: %d of %d rows of a batch found their nodes; does another process write?", connector.ErrConflict, n, hi-lo)
+	if err == nil && n != int64(len(rows)) {
+		err = fmt.Errorf("%w: %d of %d rows of a batch found their nodes; does another process write?", connector.ErrConflict, n, len(rows))
 	}
 	return n, err
 }
 
-// nodes merges by key, so that a transaction that is repeated creates no second
-// node, and gives the nodes the further labels, which semicolons separate.
-func (o ImportOptions) nodes(b folder.Batch, labels string) (text cypher, names naming) {
-	id, names := numbered("$c", slices.Index(b.Names, "id")), naming{}
-	return "UNWIND range(0, size(" + id + ") - 1) AS i MERGE (n:" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + id + "[i]})" +
-		assignments(names, "n", b, "id", labelsColumn) + names.labels("n", splitLabels(labels)) + " RETURN count(n)", names
+// mergeNode merges by key, so that a transaction that is repeated creates no second node.
+func (o ImportOptions) mergeNode() cypher {
+	return "UNWIND $rows AS row MERGE (n:" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": row.key}) SET n += row.properties " +
+		"SET n:$(row.labels) RETURN count(n)"
 }
 
-// splitLabels reads a value of the column labels.
-func splitLabels(value string) []string {
-	return slices.DeleteFunc(strings.Split(value, ";"), func(label string) bool { return label == "" })
+func (o ImportOptions) node(row folder.Row) map[string]any {
+	return map[string]any{"key": row["id"], "labels": labelsOf(row), "properties": without(row, "id", labelsColumn)}
 }
 
-// relationships creates one for each row, of the type that the column type names, else that of the options.
-func (o ImportOptions) relationships(b folder.Batch, kind string) (text cypher, names naming) {
-	names = naming{}
-	source, target := slices.Index(b.Names, "source"), slices.Index(b.Names, "target")
-	end := func(name cypher, k int) cypher {
-		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": " + numbered("$c", k) + "[i]}) "
+// labelsOf are the further labels of a node, which semicolons separate.
+func labelsOf(row folder.Row) []string {
+	text := ""
+	if v := row[labelsColumn]; v != nil {
+		text = fmt.Sprint(v)
 	}
-	return "UNWIND range(0, size(" + numbered("$c", source) + ") - 1) AS i " + end("a", source) + end("b", target) +
-		"CREATE (a)-[r" + names.kind(cmp.Or(kind, o.RelationshipType)) + "]->(b)" +
-		assignments(names, "r", b, "source", "target", typeColumn) +
-		" RETURN count(r)", names
+	return slices.DeleteFunc(strings.Split(text, ";"), func(label string) bool { return label == "" })
 }
 
-// assignments sets the property of x for every column but those to skip.
-func assignments(names naming, x cypher, b folder.Batch, skip ...string) cypher {
-	var set []cypher
-	for k, name := range b.Names {
-		if !slices.Contains(skip, name) {
-			set = append(set, names.property(x, name)+" = "+numbered("$c", k)+"[i]")
-		}
+func (o ImportOptions) createRelationship() cypher {
+	end := func(name, column cypher) cypher {
+		return "MATCH (" + name + ":" + quote(o.NodeLabel) + " {" + quote(o.NodeKey) + ": row." + column + "}) "
 	}
-	if len(set) == 0 {
-		return ""
-	}
-	return " SET " + join(set, ", ")
+	return "UNWIND $rows AS row " + end("a", "source") + end("b", "target") +
+		"CREATE (a)-[r:$(row.type)]->(b) SET r = row.properties RETURN count(r)"
 }
 
-// part of a batch: the rows with one value of a column.
-type part struct {
-	folder.Batch
-	value string
+// relationship is of the type that the column type names, else of that of the options.
+func (o ImportOptions) relationship(row folder.Row) map[string]any {
+	kind := o.RelationshipType
+	if v := row[typeColumn]; v != nil {
+		kind = fmt.Sprint(v)
+	}
+	return map[string]any{
+		"source": row["source"], "target": row["target"], "type": kind, "properties": without(row, "source", "target", typeColumn),
+	}
 }
 
-// split parts a batch by the text of a column, in order of first appearance.
-// Without the column there is one part, of value "".
-func split(b folder.Batch, column string) []part {
-	values := b.Column(column)
-	if values == nil {
-		return []part{{b, ""}}
+// without is a row without some columns.
+func without(row folder.Row, columns ...string) map[string]any {
+	left := maps.Clone(map[string]any(row))
+	for _, c := range columns {
+		delete(left, c)
 	}
-	var parts []part
-	at := map[string]int{}
-	for row, v := range values {
-		value := ""
-		if v != nil {
-			value = fmt.Sprint(v)
-		}
-		k, ok := at[value]
-		if !ok {
-			k = len(parts)
-			at[value] = k
-			parts = append(parts, part{folder.Batch{Names: b.Names, Columns: make([][]any, len(b.Names))}, value})
-		}
-		for c := range b.Columns {
-			parts[k].Columns[c] = append(parts[k].Columns[c], b.Columns[c][row])
-		}
-	}
-	return parts
+	return left
 }

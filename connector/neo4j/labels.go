@@ -18,12 +18,16 @@ const (
 var ownLabels = []string{connector.RunLabel, lockLabel, budgetLabel, entryLabel, tickLabel, jobLabel}
 
 // labelled is the label expression of a selection. Without labels it is every node
-// but those that keep runs and the ledger: they are not the user's graph.
+// but GraphCloak's own: they are not the user's graph.
 func labelled(labels []string) cypher {
 	if len(labels) > 0 {
 		return quoteAll(labels)
 	}
-	return ":!" + join([]cypher{connector.RunLabel, lockLabel, budgetLabel, entryLabel}, "&!")
+	var own []cypher
+	for _, l := range ownLabels {
+		own = append(own, quote(l))
+	}
+	return ":!" + join(own, "&!")
 }
 
 // reservedNodes is the condition that n is one of GraphCloak's own records.

@@ -48,25 +48,10 @@ func (n naming) property(x cypher, name string) cypher {
 	if name == "" {
 		return none
 	}
-	return x + "[$" + n.add(name) + "]"
-}
-
-func (n naming) add(name any) (parameter cypher) {
-	parameter = numbered("name", len(n))
+	parameter := numbered("name", len(n))
 	n[string(parameter)] = name
-	return parameter
+	return x + "[$" + parameter + "]"
 }
-
-// labels are what SET x:… gives a node; none is "".
-func (n naming) labels(x cypher, labels []string) cypher {
-	if len(labels) == 0 {
-		return ""
-	}
-	return " SET " + x + ":$($" + n.add(labels) + ")"
-}
-
-// kind is the type of a relationship that CREATE makes.
-func (n naming) kind(name string) cypher { return ":$($" + n.add(name) + ")" }
 
 // escapes are what could end a quoted name. The server replaces \u0060 by a
 // back-tick before it looks for the end of the name, so no backslash may reach it

@@ -4,33 +4,13 @@ package folder
 
 import (
 	"context"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
 
-// Batch is some rows of a file, as columns. Every column holds values of one
-// type: int64, float64, bool or string, or nil where a field is empty.
-type Batch struct {
-	Names   []string
-	Columns [][]any
-}
-
-// Len returns the number of rows.
-func (b Batch) Len() int {
-	if len(b.Columns) == 0 {
-		return 0
-	}
-	return len(b.Columns[0])
-}
-
-// Column returns the column with this name, or nil.
-func (b Batch) Column(name string) []any {
-	if k := slices.Index(b.Names, name); k >= 0 {
-		return b.Columns[k]
-	}
-	return nil
-}
+// Row holds the values of a row by the names of their columns: int64, float64, bool or string,
+// one type a column. An empty field has none.
+type Row map[string]any
 
 // maxBatch bounds the memory of a batch in bytes, and with it a transaction of an
 // import: rows may be wide. A value takes valueSize beside its text.
@@ -39,18 +19,18 @@ const (
 	valueSize = 32
 )
 
-// NodeBatches hands over nodes.csv, at most size rows at a time and fewer where they are
-// wide, each batch on its own. The file is read twice: a column's type is the narrowest that
+// Nodes hands over the rows of nodes.csv, at most size at a time and fewer where they are
+// wide. The file is read twice: a column's type is the narrowest that
 // takes all its fields. It returns the errors of [CSV.Columns].
-func (c *CSV) NodeBatches(ctx context.Context, size int, take func(Batch) error) error {
-	return c.batches(ctx, nodesFile, size, take)
+func (c *CSV) Nodes(ctx context.Context, size int, take func([]Row) error) error {
+	return c.rows(ctx, nodesFile, size, take)
 }
 
-// RelationshipBatches hands over relationships. The types of source and target are
+// Relationships hands over those of relationships.csv. The types of source and target are
 // those of the column id of nodes.csv, so that they meet. It returns the errors of
 // [CSV.Columns].
-func (c *CSV) RelationshipBatches(ctx context.Context, size int, take func(Batch) error) error {
-	return c.batches(ctx, relationshipsFile, size, take)
+func (c *CSV) Relationships(ctx context.Context, size int, take func([]Row) error) error {
+	return c.rows(ctx, relationshipsFile, size, take)
 }
 
 // kind is the type of a column, from narrow to wide; whole numbers widen to
@@ -93,9 +73,6 @@ func (k kind) widen(field string) kind {
 }
 
 func (k kind) parse(field string) any {
-	if field == "" {
-		return nil
-	}
 	if k == text {
 		return string([]byte(field))
 	}
@@ -106,8 +83,8 @@ func (k kind) parse(field string) any {
 	return v
 }
 
-func (c *CSV) batches(ctx context.Context, name string, size int, take func(Batch) error) error {
-	kinds, rows, err := c.kinds(ctx, name)
+func (c *CSV) rows(ctx context.Context, name string, size int, take func([]Row) error) error {
+	kinds, left, err := c.kinds(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -123,18 +100,22 @@ func (c *CSV) batches(ctx context.Context, name string, size int, take func(Batc
 		return err
 	}
 	named, names := t.named()
-	next := func() Batch { return Batch{Names: names, Columns: make([][]any, len(names))} }
-	b, held := next(), 0
+	var batch []Row
+	held := 0
 	return t.each(ctx, nil, func(_ int, fields []string) error {
+		row := make(Row, len(names))
 		for j, k := range named {
-			b.Columns[j] = append(b.Columns[j], kinds[names[j]].parse(fields[k]))
+			if fields[k] != "" {
+				row[names[j]] = kinds[names[j]].parse(fields[k])
+			}
 			held += valueSize + len(fields[k])
 		}
-		if rows--; b.Len() < size && held < maxBatch && rows > 0 {
+		batch = append(batch, row)
+		if left--; len(batch) < size && held < maxBatch && left > 0 {
 			return nil
 		}
-		full := b
-		b, held = next(), 0
+		full := batch
+		batch, held = nil, 0
 		return take(full)
 	})
 }
