@@ -17,9 +17,11 @@ type (
 	Public      = plan.Public
 	LoadOptions = plan.LoadOptions
 	Plan        = plan.Plan
+	Whisper     = plan.Whisper
 	PlanOptions = plan.Options
 	Allocation  = plan.Allocation
 	Signal      = plan.Signal
+	Asking      = plan.Asking
 )
 
 // A run from its plan to what is written: package run.

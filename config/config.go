@@ -64,10 +64,15 @@ type Sensors struct {
 	Property string `key:"sensorProperty"`
 }
 
-// Signal names what the sensors see. At most one is set.
+// Signal names what the sensors see, or what people are asked. At most one property is set.
 type Signal struct {
 	SourceProperty      string
 	MeasurementProperty string
+	AnswerProperty      string
+
+	// Of answers alone.
+	Round float64 // whole, from 1
+	Reach float64 // whole; 0: unknown
 }
 
 // Privacy holds the guarantee that is asked for and how it is reached.

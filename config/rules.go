@@ -13,6 +13,8 @@ import (
 func (c *Config) conflicts() (problems []error) {
 	for _, keys := range [][]string{
 		{"sourceProperty", "measurementProperty"},
+		{"sourceProperty", "answerProperty"},
+		{"measurementProperty", "answerProperty"},
 		{"nodeLabels", "nodeQuery"},
 		{"relationshipTypes", "relationshipQuery"},
 		c.passwordKeys(),

@@ -87,6 +87,7 @@ func (s Setting) defaultIn(own map[string]string) string {
 type bounds struct {
 	min, max         float64
 	openMin, openMax bool
+	whole            bool
 	text             string // "" if any finite number will do
 }
 
@@ -95,7 +96,7 @@ func above(x float64) bounds {
 }
 
 func (b bounds) contain(x float64) bool {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+	if math.IsNaN(x) || math.IsInf(x, 0) || b.whole && x != math.Trunc(x) {
 		return false
 	}
 	return b.text == "" || (x > b.min || x == b.min && !b.openMin) && (x < b.max || x == b.max && !b.openMax)

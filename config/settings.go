@@ -96,6 +96,13 @@ func sections() []section {
 				"every run on known sources"),
 			row("measurementProperty", "PROPERTY", "node property with a sensor's reading, already diffused",
 				"every run on measurements"),
+			row("answerProperty", "PROPERTY", "node property that says whether a person has heard a whisper: true or false, 1 or 0; "+
+				"who has none is not asked; answers are flipped at random, ε for each person", "every run on what people have heard"),
+			row("round", "NUMBER", "everybody is asked once in a round, and their answer is kept; the next round asks again, for ε again",
+				"a whisper that spreads on",
+				Setting{Default: "1", wants: bounds{min: 1, max: 1e6, whole: true, text: "≥ 1 and whole"}}),
+			row("reach", "NUMBER", "how many people have heard the whisper; 0: unknown", "a whisper whose size is known",
+				Setting{Default: "0", wants: bounds{min: 0, max: 1e9, whole: true, text: "≥ 0 and whole"}}),
 		}},
 		{GroupPrivacy, []Setting{
 			row("epsilon", "NUMBER", "privacy loss ε of one release", "a better answer, or more privacy",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
@@ -41,5 +42,7 @@ func (e *NotFoundError) Error() string {
 	return s
 }
 
-// Is reports whether target is [ErrNotFound].
-func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+// Is reports whether target is [ErrNotFound], or [graph.ErrNoProperty] for a property.
+func (e *NotFoundError) Is(target error) bool {
+	return target == ErrNotFound || target == graph.ErrNoProperty && e.Kind == "property"
+}

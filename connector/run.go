@@ -67,10 +67,8 @@ func Recorded(r Run) Run {
 		r.RunIDColumn, r.Columns = "", nil
 		return r
 	}
-	own := report.Outline("", prefix, nil).Columns()
-	r.Columns = slices.DeleteFunc(slices.Clone(r.Columns), func(name string) bool {
-		return !slices.ContainsFunc(own, func(c report.Column) bool { return c.Name == name })
-	})
+	own := report.WrittenNames(prefix)
+	r.Columns = slices.DeleteFunc(slices.Clone(r.Columns), func(name string) bool { return !slices.Contains(own, name) })
 	return r
 }
 

@@ -34,7 +34,7 @@ func Positive(v any) (float64, string) {
 	return 0, "is " + typeName(v)
 }
 
-// Reading reads a private number; a missing one is NaN. ok is false for what is no
+// Reading reads a private number, or a truth value as 1 or 0; a missing one is NaN. ok is false for what is no
 // finite number; nothing is said of it.
 func Reading(v any) (x float64, ok bool) {
 	switch x := v.(type) {
@@ -44,6 +44,11 @@ func Reading(v any) (x float64, ok bool) {
 		return float64(x), true
 	case float64:
 		return x, !math.IsNaN(x) && !math.IsInf(x, 0)
+	case bool:
+		if x {
+			return 1, true
+		}
+		return 0, true
 	}
 	return 0, false
 }

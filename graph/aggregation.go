@@ -15,6 +15,7 @@ var (
 	ErrBadWeight     = errors.New("graph: weight is not a positive finite number")
 	ErrBadLength     = errors.New("graph: length is not a positive finite number")
 	ErrParallel      = errors.New("graph: parallel relationships")
+	ErrNoProperty    = errors.New("graph: nothing has such a property") // in its store
 	ErrTooLarge      = errors.New("graph: more than 2³¹−1 nodes")
 )
 

@@ -195,7 +195,8 @@ func (c crash) redeem(t *testing.T, d doomed) (*graphcloak.Release, error) {
 	if err := json.Unmarshal(data, &k); err != nil {
 		t.Fatal(err)
 	}
-	return c.m.Redeem(t.Context(), &k, d.job())
+	err = c.m.Redeem(t.Context(), &k, d.job())
+	return k.Release, err
 }
 
 // twin draws a release that is paid for once more, as a copy of the attempt could; not

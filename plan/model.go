@@ -90,8 +90,10 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	}
 	m.Millis.ReadMillis = Since(start)
 	start = time.Now()
-	if err := m.prepareDiffusion(ctx, m.Tau); err != nil {
-		return nil, err
+	if !set.Answers {
+		if err := m.prepareDiffusion(ctx, m.Tau); err != nil {
+			return nil, err
+		}
 	}
 	m.Millis.ProjectMillis = Since(start)
 	m.Notes = m.describeSelection()

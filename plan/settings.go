@@ -29,6 +29,8 @@ type Settings struct {
 	// Alternatives are further graphs that the process may have run on, where sensors measure: the
 	// guarantee is certified for each of them.
 	Alternatives []Alternative `json:"alternatives,omitempty"`
+	// Answers says that people answer yes or no: there is no e^{-τL}, and of what follows τ nothing counts.
+	Answers bool `json:"answers,omitempty"`
 
 	fromFile bool // read from a file, whose queries nobody has agreed to
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Signal says what is measured. Exactly one of the first three fields is set.
+// Signal says what is measured. Exactly one of the first four fields is set.
 type Signal struct {
 	SourceProperty      string `json:"sourceProperty,omitempty"`      // f₀ in [0, 1]; GraphCloak diffuses it
 	MeasurementProperty string `json:"measurementProperty,omitempty"` // y, measured by the sensors
+	AnswerProperty      string `json:"answerProperty,omitempty"`      // yes or no, of each person who is asked
 	Cloaked             bool   `json:"cloaked,omitempty"`             // the sensors add the noise themselves
 
 	// Values are those of the property, one for each node of the graph by its number, NaN where it has
@@ -25,7 +26,7 @@ type Signal struct {
 }
 
 // Property is the private property that is released, "" where sensors add the noise.
-func (s Signal) Property() string { return s.SourceProperty + s.MeasurementProperty }
+func (s Signal) Property() string { return s.SourceProperty + s.MeasurementProperty + s.AnswerProperty }
 
 // ErrSignalPublic says that a property is the signal and is read as public too.
 // What is public shapes plan and report without noise, and would name the source
@@ -40,7 +41,7 @@ func (s Signal) IsZero() bool { return s.Property() == "" && !s.Cloaked }
 
 // checkPrivate refuses a signal that is public.
 func (s Signal) CheckPrivate(public []string) error {
-	for _, name := range []string{s.SourceProperty, s.MeasurementProperty} {
+	for _, name := range []string{s.SourceProperty, s.MeasurementProperty, s.AnswerProperty} {
 		if slices.Contains(public, name) {
 			return fmt.Errorf("%w: %q is read as a sensor, community, prior, key, weight or length property too, now or by the plan",
 				ErrSignalPublic, name)
@@ -52,16 +53,17 @@ func (s Signal) CheckPrivate(public []string) error {
 // validate refuses a signal that is not exactly one thing.
 func (s Signal) Validate() error {
 	given := 0
-	for _, is := range []bool{s.SourceProperty != "", s.MeasurementProperty != "", s.Cloaked} {
+	for _, is := range []bool{s.SourceProperty != "", s.MeasurementProperty != "", s.AnswerProperty != "", s.Cloaked} {
 		if is {
 			given++
 		}
 	}
 	switch given {
 	case 0:
-		return fmt.Errorf("%w: name a source property or a measurement property", ErrNoSignal)
+		return fmt.Errorf("%w: name a source property, a measurement property or an answer property", ErrNoSignal)
 	case 1:
 		return nil
 	}
-	return fmt.Errorf("%w: more than one of source property, measurement property and cloaked sensors is given", ErrNoSignal)
+	return fmt.Errorf("%w: more than one of source property, measurement property, answer property and cloaked sensors is given",
+		ErrNoSignal)
 }

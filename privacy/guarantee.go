@@ -165,6 +165,8 @@ func (q Promise) PerSensor() bool { return q.Guarantee == PerSensor.String() }
 // Of continues "ε = 4" with what it is of, "" where it is all values together.
 func (q Promise) Of() string {
 	switch {
+	case q.Guarantee == PerPerson.String():
+		return "of each person's answer in this round; every further round adds to it"
 	case !q.PerSensor():
 		return ""
 	case q.Together == "":

@@ -9,6 +9,10 @@ import (
 
 // SetAnswer writes the sentence from the ranking and the posterior.
 func (r *Report) SetAnswer() {
+	if r.Whisper != nil {
+		r.Answer = r.whisperAnswer()
+		return
+	}
 	if r.Answer = r.noAnswer(); r.Answer == "" {
 		r.Answer = r.plainAnswer() + r.poorFit()
 	}

@@ -34,13 +34,14 @@ type Report struct {
 	Prior       string      `json:"priorProperty,omitempty"` // node property that the prior is proportional to; "": flat
 	Posterior   Posterior   `json:"posterior"`
 	Presence    *Presence   `json:"presence,omitempty"` // whether there is a source at all
+	Whisper     *Whisper    `json:"whisper,omitempty"`  // what answers of yes or no say; nil: the run is one of heat
 	Fit         *Fit        `json:"fit,omitempty"`      // whether the model explains the measurements
 	Sources     *Sources    `json:"sources,omitempty"`  // where more than one source may be supposed
 	// TauPosterior is the posterior of τ, where only a range of τ is given.
 	TauPosterior []TauProbability `json:"tauPosterior,omitempty"`
 	// GraphPosterior is the posterior of the graph, the stored one first, where others are listed.
 	GraphPosterior []GraphProbability `json:"graphPosterior,omitempty"`
-	BPDN           BPDN               `json:"bpdn"`
+	BPDN           BPDN               `json:"bpdn,omitzero"`
 	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
 	// be faulty, which is broken or shifted, and SuspectSensors those that it holds to be faulty with probability
 	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound.
@@ -55,15 +56,15 @@ type Report struct {
 	ComponentCount    int `json:"componentCount"`
 	SensorCount       int `json:"sensorCount"` // that report
 
-	Tau          float64 `json:"tau"`
-	Laplacian    string  `json:"laplacian"`
-	KernelMethod string  `json:"kernelMethod"`
-	Metric       string  `json:"metric"`
+	Tau          float64 `json:"tau,omitzero"`
+	Laplacian    string  `json:"laplacian,omitzero"`
+	KernelMethod string  `json:"kernelMethod,omitzero"`
+	Metric       string  `json:"metric,omitzero"`
 	Epsilon      float64 `json:"epsilon"`
 	Delta        float64 `json:"delta"`
-	Alpha        float64 `json:"alpha"`
-	Calibration  string  `json:"calibration"`
-	Allocation   string  `json:"allocation"`
+	Alpha        float64 `json:"alpha,omitzero"`
+	Calibration  string  `json:"calibration,omitzero"`
+	Allocation   string  `json:"allocation,omitzero"`
 	Randomness   string  `json:"randomness"`
 	EpsilonSpent float64 `json:"epsilonSpent"` // 0 where this run released nothing
 	DeltaSpent   float64 `json:"deltaSpent"`
@@ -71,7 +72,7 @@ type Report struct {
 	LedgerHead   string  `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
 	Noise
 
-	Sensitivity Sensitivity `json:"sensitivity"`
+	Sensitivity Sensitivity `json:"sensitivity,omitzero"`
 
 	CommunityCount        int           `json:"communityCount"`
 	Modularity            float64       `json:"modularity"`
@@ -186,8 +187,8 @@ func Finite(x float64) *float64 {
 // a report and an evaluation.
 type Noise struct {
 	Sigma    float64 `json:"sigma,omitempty"` // of every sensor; absent where they differ
-	SigmaMin float64 `json:"sigmaMin"`
-	SigmaMax float64 `json:"sigmaMax"`
+	SigmaMin float64 `json:"sigmaMin,omitzero"`
+	SigmaMax float64 `json:"sigmaMax,omitzero"`
 	// the σ of uniform noise with the same guarantee, for comparison, where noise is allocated per sensor
 	UniformSigma float64 `json:"uniformSigma,omitempty"`
 }

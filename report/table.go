@@ -45,23 +45,28 @@ func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error)
 	if release.ID() != r.ReleaseID {
 		return Table{}, fmt.Errorf("report: the report is of release %q, not of %q", r.ReleaseID, release.ID())
 	}
+	t := Outline(r.RunID, prefix, release.Nodes())
+	t.columns[0].Floats = release.Values()
+	t.columns[1].Floats = release.Sigmas()
+	t.columns[2].Floats = r.Nodes().Source
+	r.fillNodes(t.columns[3:])
+	t.record = append(releaseProperties(release, r, t.columns), recoveryProperties(r)...)
+	return t, nil
+}
+
+// fillNodes fills the columns of every node from its probability on.
+func (r *Report) fillNodes(columns []Column) {
 	nodes := r.Nodes()
 	n := nodes.Graph.Order()
-	t := Outline(r.RunID, prefix, release.Nodes())
 	shares, of := make([]float64, n), r.communityProbabilities()
 	labels, ids := make([]int64, n), make([]string, n)
 	for i, c := range nodes.Community {
 		labels[i], shares[i], ids[i] = int64(c), of[c], r.RunID
 	}
-	t.columns[0].Floats = release.Values()
-	t.columns[1].Floats = release.Sigmas()
-	t.columns[2].Floats = nodes.Source
-	t.columns[3].Floats = nodes.Probability
-	t.columns[4].Ints = labels
-	t.columns[5].Floats = shares
-	t.columns[6].Strings = ids
-	t.record = append(releaseProperties(release, r, t.columns), recoveryProperties(r)...)
-	return t, nil
+	columns[0].Floats = nodes.Probability
+	columns[1].Ints = labels
+	columns[2].Floats = shares
+	columns[3].Strings = ids
 }
 
 // NewReleaseTable is [NewTable] for a release that nothing was recovered from: the
@@ -102,14 +107,6 @@ func Outline(runID, prefix string, sensors []int) Table {
 		{Name: prefix + "CommunityProbability", Floats: []float64{}},
 		{Name: prefix + "RunId", Strings: []string{}},
 	}}
-}
-
-// WrittenNames are the properties that runs with a prefix write.
-func WrittenNames(prefix string) (names []string) {
-	for _, c := range Outline("", prefix, nil).columns {
-		names = append(names, c.Name)
-	}
-	return names
 }
 
 // Properties of a run's record that a history reads.

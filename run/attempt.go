@@ -17,11 +17,18 @@ type Attempt struct {
 	ReleaseID string      `json:"releaseId"`
 	Token     string      `json:"attempt"`
 	Signal    plan.Signal `json:"signal"`
-	Plan      *plan.Plan  `json:"plan"`
-	Release   *Release    `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
+	// Exactly one of the two plans is set.
+	Plan    *plan.Plan    `json:"plan,omitempty"`
+	Whisper *plan.Whisper `json:"whisper,omitempty"`
+	Release *Release      `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
 }
 
 func (a *Attempt) charge() (privacy.Charge, error) {
+	if w := a.Whisper; w != nil {
+		c, err := w.Charge(Scope(a.Signal), a.ReleaseID, a.Token)
+		c.NodeKey, c.PublicProperties = nodeKey(w.Model.Selection), w.PublicProperties
+		return c, err
+	}
 	c, err := a.Plan.Charge(Scope(a.Signal), a.ReleaseID, a.Token)
 	if c.Guarantee == privacy.PerSensor {
 		c.NodeKey = nodeKey(a.Plan.Model.Selection)

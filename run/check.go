@@ -66,16 +66,20 @@ func checkPublished(ctx context.Context, l privacy.Ledger, s plan.Signal) error 
 // checkGrant asks the ledger whether it would pay for the release, and spends nothing.
 func (m *Model) checkGrant(ctx context.Context, p *plan.Plan, job Job) error {
 	token := cmp.Or(job.Attempt, privacy.NewAttempt())
-	a := Attempt{ReleaseID: cmp.Or(job.RunID, token), Token: token, Signal: job.Signal, Plan: p}
+	return grants(ctx, job.Ledger, &Attempt{ReleaseID: cmp.Or(job.RunID, token), Token: token, Signal: job.Signal, Plan: p})
+}
+
+// grants asks the ledger whether it would pay for an attempt.
+func grants(ctx context.Context, l privacy.Ledger, a *Attempt) error {
 	c, err := a.charge()
 	if err != nil {
 		return err
 	}
-	account, err := privacy.ReplayLedger(ctx, job.Ledger, c.Scope)
+	account, err := privacy.ReplayLedger(ctx, l, c.Scope)
 	if err != nil {
 		return err
 	}
-	return privacy.Grants(ctx, job.Ledger, account, c)
+	return privacy.Grants(ctx, l, account, c)
 }
 
 // checkRecovery finds what would stop a recovery from a release of a plan.

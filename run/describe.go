@@ -19,8 +19,11 @@ func (m *Model) newReport() *report.Report {
 		Store: m.Source.Name(), StartedAt: m.Started,
 		NotProtected: report.Exposed(len(components)), Notes: slices.Clone(m.Notes),
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
-		Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), KernelMethod: m.Operator.Diffusion.Method().String(), Metric: m.Metric(),
 		Communities: []report.Community{}, Millis: m.Millis,
+	}
+	if d := m.Operator; d != nil {
+		rep.Tau, rep.Laplacian, rep.Metric = m.Tau, m.Settings.Laplacian.String(), m.Metric()
+		rep.KernelMethod = d.Diffusion.Method().String()
 	}
 	rep.ComputeMillis = m.Millis.ProjectMillis + m.Millis.PreProcessingMillis + m.Millis.PrivacyMillis
 	return rep

@@ -159,7 +159,7 @@ func (h *Held) Keep(k *Kept) error {
 	if err != nil {
 		return err
 	}
-	return disk.Hold(h.folder.path(h.id, roomFile), releaseSize(info.Size(), len(k.Attempt.Plan.Sensors)))
+	return disk.Hold(h.folder.path(h.id, roomFile), releaseSize(info.Size(), k.Values()))
 }
 
 // releaseSize bounds the size of what is kept of a drawn release, in bytes: ids, plan and model are in the

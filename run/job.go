@@ -21,6 +21,7 @@ type Job struct {
 	plan.Settings
 	Plan    plan.Options
 	Signal  plan.Signal
+	Asking  plan.Asking // of [plan.Signal].AnswerProperty, in place of Plan
 	Recover analyst.Options
 	Write   WriteOptions
 	Ledger  privacy.Ledger // where the budget is spent; nil: the source's own
@@ -35,6 +36,8 @@ type Job struct {
 	// Planned is called with the plan before anything is made of the signal, unless nil. Its
 	// error ends the run.
 	Planned func(*plan.Plan) error
+	// PlannedWhisper is Planned for a whisper.
+	PlannedWhisper func(*plan.Whisper) error
 	// AskFirst asks the ledger before anything is kept or reserved: a refusal leaves no trace.
 	AskFirst bool
 	// DryRun stops the run where it would begin to write and spend.

@@ -21,32 +21,80 @@ type Kept struct {
 	Identity    string           `json:"identity"` // the job's
 	Attempt     *Attempt         `json:"attempt,omitempty"`
 	Release     *Release         `json:"release,omitempty"`
+	Answers     *AnswerRelease   `json:"answers,omitempty"`     // of a whisper, in place of Release
 	ReleaseOnly bool             `json:"releaseOnly,omitempty"` // nothing is recovered
 	Signal      plan.Signal      `json:"signal"`
 	Write       WriteOptions     `json:"write"`
 	Caller      json.RawMessage  `json:"caller,omitempty"` // the job's
 }
 
-// Plan is what the run was paid for, or is to be.
+// Plan is what the run was paid for, or is to be; nil for a whisper.
 func (k *Kept) Plan() *privacy.Plan {
-	if k.Release != nil {
+	switch {
+	case k.Release != nil:
 		return k.Release.Plan()
+	case k.Whisper() != nil:
+		return nil
 	}
 	return k.Attempt.Plan.Plan
 }
 
+// Whisper is the plan of a whisper; nil for heat.
+func (k *Kept) Whisper() *plan.Whisper {
+	switch {
+	case k.Answers != nil:
+		return k.Answers.Plan
+	case k.Attempt != nil:
+		return k.Attempt.Whisper
+	}
+	return nil
+}
+
+// Values is the number of values that are drawn, once they are paid for.
+func (k *Kept) Values() int {
+	if w := k.Whisper(); w != nil {
+		return len(w.People)
+	}
+	return len(k.Plan().Sensors)
+}
+
+// Randomness is that of the values that are still to be drawn; the system's where there are none.
+func (k *Kept) Randomness() privacy.Randomness {
+	switch a := k.Attempt; {
+	case a == nil || a.Release != nil:
+		return privacy.SystemRandomness
+	case a.Whisper != nil:
+		return a.Whisper.Randomness
+	}
+	return k.Plan().Randomness
+}
+
+// GraphDigest is that of the graph that the run was begun with.
+func (k *Kept) GraphDigest() privacy.Digest {
+	if w := k.Whisper(); w != nil {
+		return w.GraphDigest
+	}
+	return k.Plan().GraphDigest
+}
+
 // Settings are those of the model that the run was begun with. Their queries run once [plan.Settings.Agree] was called.
 func (k *Kept) Settings() *plan.Settings {
-	if k.Release != nil {
+	switch {
+	case k.Release != nil:
 		return &k.Release.Model
+	case k.Whisper() != nil:
+		return &k.Whisper().Model
 	}
 	return &k.Attempt.Plan.Model
 }
 
 // ReleaseID is the run's own id, or that of the sensors.
 func (k *Kept) ReleaseID() string {
-	if k.Release != nil {
+	switch {
+	case k.Release != nil:
 		return k.Release.ID()
+	case k.Answers != nil:
+		return k.Answers.ID()
 	}
 	return k.Attempt.ReleaseID
 }
@@ -72,7 +120,7 @@ func (k *Kept) IsOn(ctx context.Context, store string, l privacy.Ledger) (bool, 
 
 // check refuses what no run of ours left.
 func (k *Kept) check() error {
-	if k.Release == nil && (k.Attempt == nil || k.Attempt.Plan == nil) {
+	if k.Release == nil && k.Answers == nil && (k.Attempt == nil || (k.Attempt.Plan == nil) == (k.Attempt.Whisper == nil)) {
 		return fmt.Errorf("%w: what is kept of the run holds neither an attempt nor a release", strictjson.ErrInvalid)
 	}
 	return nil
@@ -112,8 +160,10 @@ func (a *Attempt) document() (strictjson.Pieces, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fields["plan"], err = a.Plan.MarshalJSON(); err != nil {
-		return nil, err
+	if a.Plan != nil {
+		if fields["plan"], err = a.Plan.MarshalJSON(); err != nil {
+			return nil, err
+		}
 	}
 	if a.Release != nil {
 		if fields["release"], err = a.Release.MarshalJSON(); err != nil {

@@ -20,7 +20,7 @@ var ErrKey = errors.New("graphcloak: a key goes with escrow randomness, and only
 // attemptFromStore prepares a release for payment, and says how it is drawn then. What could
 // stop it is checked first.
 func (m *Model) attemptFromStore(p *plan.Plan, job Job, y []float64) (*Attempt, func() (*Release, error), error) {
-	if err := checkKey(p, job.Noise); err != nil {
+	if err := checkKey(p.Randomness, job.Noise); err != nil {
 		return nil, nil, err
 	}
 	if err := p.CheckReadings(y); err != nil {
@@ -34,49 +34,49 @@ func (m *Model) attemptFromStore(p *plan.Plan, job Job, y []float64) (*Attempt, 
 	return a, func() (*Release, error) { return m.draw(a, y, job.Noise) }, nil
 }
 
-func checkKey(p *plan.Plan, noise privacy.Noise) error {
-	if _, escrow := noise.(*privacy.Escrow); escrow != (p.Randomness == privacy.EscrowRandomness) {
-		return fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, p.Randomness)
+func checkKey(asked privacy.Randomness, noise privacy.Noise) error {
+	if _, escrow := noise.(*privacy.Escrow); escrow != (asked == privacy.EscrowRandomness) {
+		return fmt.Errorf("%w: the plan asks for %s randomness", ErrKey, asked)
 	}
 	return nil
 }
 
 // pay is the part of a run that must not be done by halves: the attempt is kept, the
-// run reserved, the budget spent, and only then the release drawn and kept. An error
+// run reserved, the budget spent, and only then the release drawn, and put into what is kept. An error
 // is an [UnfinishedError] where something of it stands.
 //
 // Proof: docs/proofs/ledger.md.
-func (m *Model) pay(ctx context.Context, a *Attempt, outline report.Table, job Job, draw func() (*Release, error),
+func pay[R any](ctx context.Context, m *Model, a *Attempt, outline report.Table, job Job, draw func() (R, error), put func(*Kept, R),
 	releaseOnly bool,
-) (*Release, error) {
+) (none R, err error) {
 	c, err := a.charge()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	k, err := m.keepAttempt(ctx, a, job, releaseOnly)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if job.Write.Enabled {
 		outline = outline.With(report.Property{Name: "budgetScope", Value: c.Scope}, report.Property{Name: "releaseId", Value: a.ReleaseID},
 			report.Property{Name: "version", Value: job.Version}, report.Property{Name: "startedAt", Value: m.Started.Format(time.RFC3339)})
 		if err := job.Write.To.Reserve(ctx, m.Graph, outline, job.Write.Force); err != nil {
-			return nil, m.cancel(ctx, job, err)
+			return none, m.cancel(ctx, job, err)
 		}
 	}
 	err = spend(ctx, job.Ledger, c, job.RequireCap)
 	if errors.Is(err, privacy.ErrUncertain) {
-		return nil, &UnfinishedError{job.RunID, MaySpent, err}
+		return none, &UnfinishedError{job.RunID, MaySpent, err}
 	}
 	if errors.Is(err, privacy.ErrReplay) && a.ReleaseID == job.RunID { // the reservation is that of the release which has this id
-		return nil, err
+		return none, err
 	}
 	if err != nil {
-		return nil, m.cancel(ctx, job, err)
+		return none, m.cancel(ctx, job, err)
 	}
-	r, err := drawAndStage(ctx, draw, k, job)
+	r, err := drawAndStage(ctx, draw, put, k, job)
 	if err != nil {
-		return nil, &UnfinishedError{job.RunID, IsSpent, err}
+		return none, &UnfinishedError{job.RunID, IsSpent, err}
 	}
 	return r, nil
 }
@@ -115,18 +115,19 @@ func spend(ctx context.Context, l privacy.Ledger, c privacy.Charge, capped bool)
 }
 
 // drawAndStage draws a release that is paid for and keeps it in the place of its attempt.
-func drawAndStage(ctx context.Context, draw func() (*Release, error), k *Kept, job Job) (*Release, error) {
+func drawAndStage[R any](ctx context.Context, draw func() (R, error), put func(*Kept, R), k *Kept, job Job) (none R, err error) {
 	r, err := draw()
 	if err != nil || job.Keep == nil {
 		return r, err
 	}
 	staged := *k
-	staged.Attempt, staged.Release = nil, r
+	staged.Attempt = nil
+	put(&staged, r)
 	if ledger, err := job.Ledger.Identity(ctx); err == nil { // the first spend has named it
 		staged.Ledger = ledger
 	}
 	if err := job.Keep(&staged); err != nil {
-		return nil, fmt.Errorf("stage the release: %w", err)
+		return none, fmt.Errorf("stage the release: %w", err)
 	}
 	return r, nil
 }
@@ -148,41 +149,54 @@ func (m *Model) cancel(ctx context.Context, job Job, why error) error {
 	return why
 }
 
-// Redeem makes the release of a run that was interrupted before it was kept: its noise is drawn from the signal as it is
-// now. [ErrUnpaid]: nothing was spent, and the reservation is taken back. Only one process may hold a run. Other
-// errors are those of [Model.Check], [ErrKey], [privacy.ErrReplay] where the release
+// Redeem makes the release of a run that was interrupted before it was kept, and puts it into k in the place of its attempt: noise is
+// drawn for the signal as it is now. [ErrUnpaid]: nothing was spent, and the reservation is taken back. Only one process may hold a
+// run. Other errors are those of [Model.Check], [ErrKey], [privacy.ErrReplay] where the release
 // was given up or written, and an [UnfinishedError] where it stands.
 //
 // Proof: docs/proofs/ledger.md.
-func (m *Model) Redeem(ctx context.Context, k *Kept, job Job) (*Release, error) {
-	a := k.Attempt
-	if a == nil {
-		return k.Release, nil
-	}
-	if a.Release == nil {
-		if err := checkKey(a.Plan, job.Noise); err != nil {
-			return nil, err
+func (m *Model) Redeem(ctx context.Context, k *Kept, job Job) error {
+	switch a := k.Attempt; {
+	case a == nil:
+		return nil
+	case a.Release == nil:
+		if err := checkKey(k.Randomness(), job.Noise); err != nil {
+			return err
 		}
 	}
+	if k.Whisper() != nil {
+		return redeem(ctx, m, k, job, m.redrawAnswers, putAnswers)
+	}
+	return redeem(ctx, m, k, job, m.redraw, putRelease)
+}
+
+func putRelease(k *Kept, r *Release) { k.Release = r }
+
+// redeem draws what the kept attempt of k has paid for.
+func redeem[R any](ctx context.Context, m *Model, k *Kept, job Job, redraw func(context.Context, *Attempt, Job) (R, error),
+	put func(*Kept, R),
+) error {
 	job, err := job.resolved(m.Source)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	paid, err := k.Paid(ctx, job.Ledger)
 	if errors.Is(err, privacy.ErrReplay) {
-		return nil, err
+		return err
 	}
 	if err != nil {
-		return nil, &UnfinishedError{job.RunID, MaySpent, err}
+		return &UnfinishedError{job.RunID, MaySpent, err}
 	}
 	if !paid {
-		return nil, m.cancel(ctx, job, fmt.Errorf("%w %q", ErrUnpaid, a.ReleaseID))
+		return m.cancel(ctx, job, fmt.Errorf("%w %q", ErrUnpaid, k.Attempt.ReleaseID))
 	}
-	r, err := drawAndStage(ctx, func() (*Release, error) { return m.redraw(ctx, a, job) }, k, job)
+	r, err := drawAndStage(ctx, func() (R, error) { return redraw(ctx, k.Attempt, job) }, put, k, job)
 	if err != nil {
-		return nil, &UnfinishedError{job.RunID, IsSpent, err}
+		return &UnfinishedError{job.RunID, IsSpent, err}
 	}
-	return r, nil
+	k.Attempt = nil
+	put(k, r)
+	return nil
 }
 
 // redraw reads the signal of a paid attempt again and draws its noise.
@@ -207,3 +221,7 @@ func (m *Model) draw(a *Attempt, y []float64, noise privacy.Noise) (*Release, er
 	}
 	return &Release{Release: r, Model: m.Settings, Signal: a.Signal, Allocated: a.Plan.Allocated, Communities: a.Plan.Communities}, nil
 }
+
+// wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
+// was spent on private values a report tells no more.
+func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }

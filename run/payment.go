@@ -14,11 +14,23 @@ import (
 // ErrUnpaid says that a ledger has no payment for a release.
 var ErrUnpaid = errors.New("graphcloak: the ledger has no payment for the release")
 
+// Drawn is what a payment was for: a [Release] or an [AnswerRelease].
+type Drawn interface {
+	ID() string
+	Digest() (privacy.Digest, error)
+	scope() string
+	paidBy(privacy.Entry) error
+}
+
+func (r *Release) scope() string { return Scope(r.Signal) }
+
+func (r *Release) paidBy(e privacy.Entry) error { return privacy.VerifyEntry(r.Release, e) }
+
 // Payment finds the entries of a ledger about a release, its payment first. It returns
 // [ErrUnpaid], the [privacy.ErrMismatch] of a payment on other terms, and the errors of
 // [privacy.Replay].
-func Payment(ctx context.Context, l privacy.Ledger, r *Release) ([]privacy.Entry, error) {
-	entries, err := l.Entries(ctx, Scope(r.Signal))
+func Payment(ctx context.Context, l privacy.Ledger, r Drawn) ([]privacy.Entry, error) {
+	entries, err := l.Entries(ctx, r.scope())
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +38,7 @@ func Payment(ctx context.Context, l privacy.Ledger, r *Release) ([]privacy.Entry
 	if len(about) == 0 {
 		return nil, fmt.Errorf("%w %q", ErrUnpaid, r.ID())
 	}
-	if err := privacy.VerifyEntry(r.Release, about[0]); err != nil {
+	if err := r.paidBy(about[0]); err != nil {
 		return nil, err
 	}
 	return about, nil
@@ -34,7 +46,7 @@ func Payment(ctx context.Context, l privacy.Ledger, r *Release) ([]privacy.Entry
 
 // openPayment is the payment for a release that may still be written: it returns [privacy.ErrReplay]
 // where that was given up, and the errors of [Payment].
-func openPayment(ctx context.Context, l privacy.Ledger, r *Release) (privacy.Entry, error) {
+func openPayment(ctx context.Context, l privacy.Ledger, r Drawn) (privacy.Entry, error) {
 	about, err := Payment(ctx, l, r)
 	if err != nil {
 		return privacy.Entry{}, err
@@ -46,7 +58,7 @@ func openPayment(ctx context.Context, l privacy.Ledger, r *Release) (privacy.Ent
 }
 
 // markWritten closes the release's entry in the ledger.
-func markWritten(ctx context.Context, r *Release, job Job) error {
+func markWritten(ctx context.Context, r Drawn, job Job) error {
 	digest, err := r.Digest()
 	if err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestRedeemOnce(t *testing.T) {
 	job.Keep = keeping(&kept, nil)
 	m, _ := testkit.Planned(t, s, job)
 	must.Get(m.Run(t.Context(), job))(t)
-	if _, err := m.Redeem(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) {
+	if err := m.Redeem(t.Context(), kept, job); !errors.Is(err, privacy.ErrReplay) {
 		t.Errorf("%v for a release that was written, want %v", err, privacy.ErrReplay)
 	}
 }
@@ -74,13 +74,13 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	job.Keep = func(*run.Kept) error { t.Error("a release was drawn on another graph"); return nil }
-	_, err = changed.Redeem(t.Context(), kept, job)
+	err = changed.Redeem(t.Context(), kept, job)
 	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != run.IsSpent ||
 		!errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("%v, want ErrGraphChanged of a run that is spent", err)
 	}
 	job.Keep = nil
-	if _, err := m.Redeem(t.Context(), kept, job); err != nil {
+	if err := m.Redeem(t.Context(), kept, job); err != nil {
 		t.Errorf("on the graph that it was made for: %v", err)
 	}
 }
@@ -141,7 +141,8 @@ func TestLostAnswerMayBeSpent(t *testing.T) {
 			t.Errorf("stored %v: %v, reservation taken back %d times; want a run that may be spent", stores, err, s.cancelled)
 		}
 		job.Keep = nil
-		r, err := m.Redeem(t.Context(), kept, job)
+		err = m.Redeem(t.Context(), kept, job)
+		r := kept.Release
 		if stores && (err != nil || r == nil) || !stores && !errors.Is(err, run.ErrUnpaid) {
 			t.Errorf("stored %v: it goes on with %v", stores, err)
 		}
@@ -164,7 +165,7 @@ func TestPaymentThatCannotBeAskedFor(t *testing.T) {
 	}
 	away := errors.New("away")
 	job.Ledger = awayLedger{store.Ledger(), away}
-	_, err := m.Redeem(t.Context(), kept, job)
+	err := m.Redeem(t.Context(), kept, job)
 	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != run.MaySpent || !errors.Is(err, away) {
 		t.Errorf("%v, want a run that may be spent", err)
 	}

@@ -35,7 +35,7 @@ func (m *Model) Release(ctx context.Context, p *plan.Plan, job Job) (*Release, e
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, outline, job, draw, true)
+	return pay(ctx, m, a, outline, job, draw, putRelease, true)
 }
 
 // Check finds what would stop a release: a wrong graph, bad readings, properties

@@ -36,7 +36,7 @@ func Run(ctx context.Context, s plan.Source, job Job, opts plan.LoadOptions) (*r
 // reserved or paid for. A dry run ends before, with no report: its error is what would
 // stop the run, or what the ledger would refuse it with, such as
 // [privacy.ErrExhausted] or [privacy.ErrGuarantee]. Other errors are those of [plan.Model.Plan], [Model.Check],
-// [Model.Release] and [Model.Complete].
+// [Model.Release] and [Model.Complete]; of answers, [whisper.ErrInvalid].
 func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	job.Settings = m.Settings
 	if err := job.CheckSignal(); err != nil {
@@ -45,6 +45,9 @@ func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	job, err := job.begun(m.Source)
 	if err != nil {
 		return nil, err
+	}
+	if job.Signal.AnswerProperty != "" {
+		return m.runWhisper(ctx, job)
 	}
 	if err := m.checkEarly(ctx, job.Signal); err != nil {
 		return nil, err
@@ -113,22 +116,25 @@ func (m *Model) release(ctx context.Context, p *plan.Plan, y []float64, job Job)
 	if err != nil {
 		return nil, err
 	}
-	return m.pay(ctx, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw, false)
+	return pay(ctx, m, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw, putRelease, false)
 }
 
 // Resume completes a run that was kept: [Model.Redeem], then [Model.Complete], or [Model.Publish] with no report where nothing is
 // recovered. The job says how to recover, and is otherwise the one that began the run: its RunID, signal and write options are
 // k's. The errors are those of the three.
 func (m *Model) Resume(ctx context.Context, k *Kept, job Job) (*report.Report, error) {
-	r, err := m.Redeem(ctx, k, job)
-	if err != nil {
+	if err := m.Redeem(ctx, k, job); err != nil {
 		return nil, err
 	}
-	if k.ReleaseOnly {
-		_, err := m.Publish(ctx, r, job)
+	switch {
+	case k.Answers != nil:
+		job.Asking.Rumour = k.Answers.Plan.Rumour
+		return m.completeWhisper(ctx, k.Answers, job)
+	case k.ReleaseOnly:
+		_, err := m.Publish(ctx, k.Release, job)
 		return nil, err
 	}
-	return m.Complete(ctx, r, job)
+	return m.Complete(ctx, k.Release, job)
 }
 
 // Complete recovers from a release that was paid for and writes back: the second
@@ -187,7 +193,3 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	rep.WriteMillis = plan.Since(start)
 	return rep, nil
 }
-
-// wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
-// was spent on private values a report tells no more.
-func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }

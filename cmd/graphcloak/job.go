@@ -51,7 +51,7 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind}
+	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Answers: c.Signal.AnswerProperty != ""}
 	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }
@@ -123,7 +123,7 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 func signalOf(c *config.Config) graphcloak.Signal {
 	s := c.Signal
 	return graphcloak.Signal{
-		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty,
+		SourceProperty: s.SourceProperty, MeasurementProperty: s.MeasurementProperty, AnswerProperty: s.AnswerProperty,
 	}
 }
 
@@ -170,6 +170,12 @@ func (a *app) job() (graphcloak.Job, error) {
 		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Execution.Strict, Recover: options,
 		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
 		Version: readBuild().Version, Configuration: configuration(c),
+	}
+	if s := c.Signal; s.AnswerProperty != "" {
+		job.Asking = graphcloak.Asking{
+			Rumour: s.AnswerProperty, Round: int(s.Round), Epsilon: c.Privacy.Epsilon, Randomness: plan.Randomness,
+			Reach: int(s.Reach),
+		}
 	}
 	return job, job.CheckSignal()
 }

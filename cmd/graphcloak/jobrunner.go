@@ -125,7 +125,7 @@ func (a *app) tickJob() (graphcloak.Job, error) {
 		return job, err
 	}
 	if job.Signal.IsZero() {
-		return job, fail(exitValidation, "nothing to release: sourceProperty and measurementProperty are missing")
+		return job, fail(exitValidation, "nothing to release: sourceProperty, measurementProperty and answerProperty are missing")
 	}
 	job.RequireCap = true
 	if err := needDrawnID(job.Plan.Randomness, "the time of a job names"); err != nil {
@@ -228,12 +228,12 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if err != nil {
 		return nil, c.Mode, err
 	}
-	m, release, err := a.redeem(ctx, s, kept, job, func(*graphcloak.Model) error { return nil })
+	m, err := a.redeem(ctx, s, kept, job, func(*graphcloak.Model) error { return nil })
 	if err != nil {
 		return nil, c.Mode, err
 	}
 	defer saveMemory(m.Graph.Order())()
-	rep, err := m.Complete(ctx, release, job)
+	rep, err := m.Resume(ctx, kept, job)
 	return rep, c.Mode, err
 }
 

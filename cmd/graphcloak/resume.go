@@ -100,7 +100,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 	a.renewRecovery(&c)
 	job := a.keptJob(kept, c, runID)
 	job.Keep = a.heldRun().Keep
-	m, r, err := a.redeem(ctx, s, kept, job, func(m *graphcloak.Model) error { return a.notOverNewer(ctx, s, m, kept, runID) })
+	m, err := a.redeem(ctx, s, kept, job, func(m *graphcloak.Model) error { return a.notOverNewer(ctx, s, m, kept, runID) })
 	switch {
 	case errors.Is(err, run.ErrUnpaid):
 		if err := a.forget(); err != nil {
@@ -115,14 +115,14 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 		return a.outdated(err, runID)
 	}
 	if kept.ReleaseOnly {
-		return a.finishRelease(ctx, m, r, job)
+		return a.finishRelease(ctx, m, kept.Release, job)
 	}
 	if err := a.preparePage(ctx, s, m.Graph, job.Signal, job.RunID); err != nil {
 		return err
 	}
 	start := time.Now()
 	defer saveMemory(m.Graph.Order())()
-	rep, err := m.Complete(ctx, r, job)
+	rep, err := m.Resume(ctx, kept, job)
 	took := time.Since(start)
 	err = a.chronicle(ctx, s, job, cmp.Or(c.Mode, "write"), took, rep, a.outdated(err, runID))
 	return a.conclude(ctx, s, job, rep, err)
@@ -163,21 +163,20 @@ func (a *app) renewRecovery(c *caller) {
 // redeem makes the release of a run that is kept, of the command or of a job: on its graph, and once check has nothing against it.
 // The errors are those of [run.Model.Redeem].
 func (a *app) redeem(ctx context.Context, s graphStore, kept *run.Kept, job graphcloak.Job, check func(*graphcloak.Model) error) (
-	m *graphcloak.Model, r *graphcloak.Release, err error,
+	m *graphcloak.Model, err error,
 ) {
 	if m, err = a.model(ctx, s, job.Settings); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := check(m); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if at := kept.Attempt; at != nil && at.Release == nil {
-		if job.Noise, err = a.noise(at.Plan.Randomness); err != nil {
-			return nil, nil, err
+	if kept.Attempt != nil {
+		if job.Noise, err = a.noise(kept.Randomness()); err != nil {
+			return nil, err
 		}
 	}
-	r, err = m.Redeem(ctx, kept, job)
-	return m, r, err
+	return m, m.Redeem(ctx, kept, job)
 }
 
 // lockAndRead holds a run and reads what is kept of it. It returns [run.ErrUnderWay] where another process is at it and
@@ -282,7 +281,7 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		}
 		a.note("Note: run %s was interrupted before anything was spent; it is forgotten", id)
 		return false, a.forget()
-	case e.graph != (privacy.Digest{}) && kept.Plan().GraphDigest != e.graph:
+	case e.graph != (privacy.Digest{}) && kept.GraphDigest() != e.graph:
 		a.note("Note: run %s of the same data on another graph, or on this one before it changed, is paid for and unfinished: "+
 			"--resume %[1]s completes it where its graph is there, --undo %[1]s gives it up", id)
 		return false, a.drop()

@@ -85,7 +85,8 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	}
 	if job.Signal.IsZero() {
 		return fail(exitUsage, "nothing to release").
-			hint("name the node property of the sources with --source-property, or that of the readings with --measurement-property")
+			hint("name the node property of the sources with --source-property, that of the readings with --measurement-property, or " +
+				"that of who has heard a whisper with --answer-property")
 	}
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
@@ -132,6 +133,11 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 // run may.
 func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, identity string) error {
 	var plan *graphcloak.Plan
+	var asking *graphcloak.Whisper
+	job.PlannedWhisper = func(p *graphcloak.Whisper) error {
+		asking = p
+		return nil
+	}
 	job.Planned = func(p *graphcloak.Plan) error {
 		plan = p
 		a.noteTau(p)
@@ -155,6 +161,9 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	}
 	if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 		return err
+	}
+	if asking != nil {
+		return a.wouldAsk(asking, job)
 	}
 	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }

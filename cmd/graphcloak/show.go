@@ -159,7 +159,8 @@ func alternatives(f *report.Fit) term.Section {
 // briefFacts are the facts that a table shows; the other formats have all.
 func briefFacts(s term.Section) term.Section {
 	s = s.Facts(
-		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead", "sigmaMin",
+		"runId", "nodeCount", "relationshipCount", "sensorCount", "epsilonSpent", "deltaSpent", "budgetScope", "ledgerHead",
+		"round", "asked", "askedNow", "yes", "heard", "heardError", "among", "sigmaMin",
 		"sigmaMax", "uniformSigma", "sensitivityLower",
 		"sensitivityUpper", "ceiling", "posteriorNodeId", "credibleSetSize", "credibleSetSizeKnownMass", "logOddsRunnerUp",
 		"logOddsNoSource", "logOddsError", "sourcePValue", "fitPValue",

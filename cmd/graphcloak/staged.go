@@ -66,7 +66,7 @@ func mustBeOn(ctx context.Context, k *run.Kept, s graphStore, runID string) erro
 // the same graph, signal, plan and recovery, whatever their output.
 func jobIdentity(job graphcloak.Job, c *config.Config, digest any) (string, error) {
 	data, err := json.Marshal([]any{
-		digest, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community,
+		digest, job.Signal, job.Settings, job.Write.Prefix, c.Write.Mode, c.Privacy, c.Escrow, c.Recovery, c.Community, job.Asking,
 	})
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), err
@@ -85,7 +85,7 @@ func (a *app) journal(ctx context.Context, l privacy.Ledger, job *graphcloak.Job
 			}
 			return a.begin(id, k, room)
 		}
-		saveMemory(k.Plan().NodeCount)
+		saveMemory(k.Values())
 		return a.heldRun().Keep(k)
 	}
 	return err

@@ -94,6 +94,10 @@ func exposed(r *report.Report) term.Section {
 	if len(r.NotProtected) == 0 {
 		return term.Section{}
 	}
+	if r.Whisper != nil {
+		return term.Section{Text: "Not protected: the graph, who was asked, and what the answers of others say about you (-v " +
+			"has it in full)."}
+	}
 	return term.Section{Text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, " +
 		"and sources far apart (-v has it in full)."}
 }

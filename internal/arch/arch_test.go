@@ -49,13 +49,14 @@ var table = map[string]row{
 
 	"privacy/limit":      {layer: 2, imports: []string{"graph", "graph/emd", "internal/parallel"}},
 	"recovery/posterior": {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
+	"recovery/whisper":   {layer: 2, imports: []string{"graph", "recovery/posterior", "internal/parallel"}},
 	"recovery":           {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
 
 	"privacy/document": {layer: 2, imports: []string{"privacy", "internal/strictjson"}},
 	"privacy/audit":    {layer: 2, imports: []string{"graph", "privacy"}},
 	"privacy/answer":   {layer: 2, imports: []string{"graph", "privacy", "internal/strictjson"}},
 
-	"report": {layer: 2, imports: []string{"graph", "community", "privacy"}},
+	"report": {layer: 2, imports: []string{"graph", "community", "privacy", "privacy/answer"}},
 	"privacy/sensitivity": {
 		layer:   2,
 		imports: []string{"graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"},

@@ -59,6 +59,8 @@ func CheckVersion(fields map[string]json.RawMessage, what string) error {
 func kindOf(fields map[string]json.RawMessage) string {
 	for _, kind := range []struct{ key, name string }{
 		{"release", "release file"},
+		{"answers", "release file of answers"},
+		{"question", "plan file of answers"},
 		{"answer", "report"},
 		{"sensor", "sensor package"},
 		{"steps", "sensor's value"},

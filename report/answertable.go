@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"time"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy/answer"
+)
+
+// AnswerColumns are the names of the node properties that keep published answers.
+type AnswerColumns struct{ Answer, Round, Rumour string }
+
+// AnswerNames returns the names of a prefix.
+func AnswerNames(prefix string) AnswerColumns {
+	if prefix == "" {
+		prefix = DefaultPrefix
+	}
+	return AnswerColumns{prefix + "Answer", prefix + "AnswerRound", prefix + "Rumour"}
+}
+
+// AnswerOutline is [Outline] for answers; nodes are those with a kept answer.
+func AnswerOutline(runID, prefix string, nodes []int) Table {
+	names := AnswerNames(prefix)
+	t := Outline(runID, prefix, nil)
+	t.columns = append([]Column{
+		{Name: names.Answer, Nodes: nodes, Ints: []int64{}},
+		{Name: names.Round, Nodes: nodes, Ints: []int64{}},
+		{Name: names.Rumour, Nodes: nodes, Strings: []string{}},
+	}, t.columns[3:]...)
+	return t
+}
+
+// NewAnswerTable turns the report of a whisper into the table to write. The answers in it are published ones.
+func NewAnswerTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) Table {
+	var nodes []int
+	var yes, rounds []int64
+	var rumours []string
+	for i := range g.Order() {
+		a, ok := kept[g.ID(i)]
+		if !ok {
+			continue
+		}
+		said := int64(0)
+		if a.Yes {
+			said = 1
+		}
+		nodes, yes, rounds, rumours = append(nodes, i), append(yes, said), append(rounds, int64(a.Round)), append(rumours, r.Whisper.Rumour)
+	}
+	t := AnswerOutline(r.RunID, prefix, nodes)
+	t.columns[0].Ints, t.columns[1].Ints, t.columns[2].Strings = yes, rounds, rumours
+	r.fillNodes(t.columns[3:])
+	t.record = r.whisperProperties(t.columns)
+	return t
+}
+
+// whisperProperties are those of the run's record.
+func (r *Report) whisperProperties(columns []Column) []Property {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	w := r.Whisper
+	p := []Property{
+		{"runId", r.RunID},
+		{"releaseId", r.ReleaseID},
+		{"version", r.Version},
+		{"store", r.Store},
+		{"startedAt", r.StartedAt.Format(time.RFC3339)},
+		{"guarantee", r.Guarantee},
+		{"guaranteeOf", r.Promise.Guarantee},
+		{"notProtected", r.NotProtected},
+		{"epsilon", r.Epsilon},
+		{"delta", 0.0},
+		{"randomness", r.Randomness},
+		{"epsilonSpent", r.EpsilonSpent},
+		{"budgetScope", r.BudgetScope},
+		{"ledgerHead", r.LedgerHead},
+		{"nodeCount", int64(r.NodeCount)},
+		{"relationshipCount", int64(r.RelationshipCount)},
+		{"properties", names},
+		{SignalKey, r.Signal},
+		{"rumour", w.Rumour},
+		{"round", int64(w.Round)},
+		{"asked", int64(w.Asked)},
+		{"yes", int64(w.Yes)},
+		{"heard", w.Heard},
+		{"heardError", w.HeardError},
+		{"answer", r.Answer},
+		{VerdictKey, r.Verdict()},
+		{"communityCount", int64(r.CommunityCount)},
+		{"modularity", r.Modularity},
+		{"credibleSetSize", int64(r.Posterior.CredibleSetSize)},
+		{"sourceDetected", r.Presence.Detected},
+	}
+	if r.Verdict() != NoSource {
+		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
+	}
+	return p
+}
+
+// WrittenNames are the properties that runs with a prefix write.
+func WrittenNames(prefix string) (names []string) {
+	for _, c := range append(Outline("", prefix, nil).columns, AnswerOutline("", prefix, nil).columns[:3]...) {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/answer"
+	"github.com/graphcloak/graphcloak/report"
+)
+
+// truths reads the answer property: 1 for yes, 0 for no, NaN for who is not asked.
+func (m *Model) truths(ctx context.Context, s plan.Signal) ([]float64, error) {
+	if err := errors.Join(s.Validate(), s.CheckPrivate(m.PublicProperties())); err != nil {
+		return nil, err
+	}
+	values, err := m.values(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("read answers: %w", err)
+	}
+	bad := 0
+	for _, v := range values {
+		if v != 0 && v != 1 && !math.IsNaN(v) {
+			bad++
+		}
+	}
+	if bad > 0 {
+		return nil, badSignal(s.AnswerProperty, "is neither true nor false, 1 nor 0", bad)
+	}
+	return values, nil
+}
+
+// keptAnswers reads the published answers about the rumour that stand on the nodes.
+func (m *Model) keptAnswers(ctx context.Context, job Job) (answer.Kept, error) {
+	names := report.AnswerNames(job.Write.Prefix)
+	about, err := m.Source.Labels(ctx, m.Graph, names.Rumour)
+	if errors.Is(err, graph.ErrNoProperty) {
+		return answer.Kept{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kept answers: %w", err)
+	}
+	yes, err := m.Source.Signal(ctx, m.Graph, names.Answer)
+	if err != nil {
+		return nil, fmt.Errorf("read kept answers: %w", err)
+	}
+	rounds, err := m.Source.Signal(ctx, m.Graph, names.Round)
+	if err != nil {
+		return nil, fmt.Errorf("read kept answers: %w", err)
+	}
+	kept := make(answer.Kept)
+	for i, rumour := range about {
+		if rumour != job.Asking.Rumour {
+			continue
+		}
+		if r := rounds[i]; yes[i] != 0 && yes[i] != 1 || !(r >= 1 && r <= math.MaxInt32 && r == math.Trunc(r)) {
+			return nil, fmt.Errorf("%w: what stands in %s and %s of some nodes is no kept answer", ErrBadSignal, names.Answer, names.Round)
+		}
+		kept[m.Graph.ID(i)] = answer.KeptAnswer{Yes: yes[i] == 1, Round: int(rounds[i])}
+	}
+	return kept, nil
+}
+
+func answerAttempt(p *plan.Whisper, job Job) *Attempt {
+	s := job.Signal
+	s.Values = nil
+	return &Attempt{ReleaseID: job.RunID, Token: job.Attempt, Signal: s, Whisper: p}
+}
+
+func putAnswers(k *Kept, r *AnswerRelease) { k.Answers = r }
+
+func drawAnswers(a *Attempt, truths []bool, noise privacy.Noise) (*AnswerRelease, error) {
+	escrow, _ := noise.(*privacy.Escrow)
+	r, err := a.Whisper.Answer(truths, a.ReleaseID, escrow)
+	if err != nil {
+		return nil, err
+	}
+	return &AnswerRelease{Release: r, Plan: a.Whisper, Signal: a.Signal}, nil
+}
+
+// redrawAnswers reads the truths of a paid attempt again and draws its answers. A person whose truth is gone meanwhile is an error.
+func (m *Model) redrawAnswers(ctx context.Context, a *Attempt, job Job) (*AnswerRelease, error) {
+	if err := m.MatchesWhisper(a.Whisper); err != nil {
+		return nil, err
+	}
+	signal := a.Signal
+	signal.Values = job.Signal.Values
+	values, err := m.truths(ctx, signal)
+	if err != nil {
+		return nil, err
+	}
+	truths, gone := make([]bool, len(a.Whisper.People)), 0
+	for k, s := range a.Whisper.People {
+		truths[k] = values[s.Node] == 1
+		if math.IsNaN(values[s.Node]) {
+			gone++
+		}
+	}
+	if gone > 0 {
+		return nil, badSignal(signal.AnswerProperty, "is missing", gone)
+	}
+	return drawAnswers(a, truths, job.Noise)
+}
