@@ -342,11 +342,6 @@ var fast = []mutation{
 		"return math.Ldexp(float64(x)*(1+0x1p-45), k)",
 	}}, "privacy/audit:TestLowBits"},
 	{
-		"half of an exact δ",
-		[]change{{"privacy/audit/exact.go", "return max(0, p-grow*q)", "return max(0, p-grow*q) / 4"}},
-		"TestExactDelta",
-	},
-	{
 		"an interval that is too short",
 		[]change{{"privacy/audit/audit.go", "float64(n-k+1), mid) <= alpha", "float64(n-k+1), mid) <= 100*alpha"}},
 		"TestClopperPearson",
