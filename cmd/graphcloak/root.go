@@ -70,12 +70,12 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		case <-time.After(a.grace()):
 			a.settling.Lock()
 			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
-			return a.tell(a.finish(ctx, err), err)
+			return a.finish(ctx, err)
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
 	a.console.Stop()
-	return a.tell(a.finish(ctx, err), err)
+	return a.finish(ctx, err)
 }
 
 func newRootCommand(app *app) *cobra.Command {
