@@ -771,16 +771,6 @@ var slow = []mutation{
 		[]change{{"privacy/sensitivity/tauinterval.go", "opts.Failure /= float64(2 * len(grid))", "opts.Failure /= 1"}},
 		"TestTauIntervalSplitsFailure",
 	},
-	{
-		"β of a reading not summed over τ",
-		[]change{{"privacy/sensitivity/tauinterval.go", "w.Failure+b.Failure, false", "max(w.Failure, b.Failure), false"}},
-		"TestTauIntervalSplitsFailure",
-	},
-	{
-		"β of a reading not split over τ",
-		[]change{{"privacy/sensitivity/tauinterval.go", "opts.Failure /= float64(len(grid))", "opts.Failure /= 1"}},
-		"TestTauIntervalSplitsFailure",
-	},
 
 	// An audit that sees less.
 	{
