@@ -192,15 +192,6 @@ func readCertificate(path string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// balances returns what every scope of a store has spent.
-func balances(ctx context.Context, s graphStore) ([]privacy.Balance, error) {
-	scopes, err := s.Ledger().Scopes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return privacy.Balances(ctx, s.Ledger(), scopes, 0)
-}
-
 // reportPage writes the page of a report that the history holds. A map needs the graph, which `graphcloak report` reads.
 func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) error {
 	return func(ctx context.Context, w io.Writer, data []byte) error {

@@ -99,3 +99,12 @@ func accountMetrics(b privacy.Balance) metrics.Account {
 	}
 	return shown
 }
+
+// balances returns what every scope of a store has spent.
+func balances(ctx context.Context, s graphStore) ([]privacy.Balance, error) {
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return privacy.Balances(ctx, s.Ledger(), scopes, 0)
+}

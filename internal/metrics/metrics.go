@@ -2,7 +2,8 @@
 
 // Package metrics tells Prometheus over HTTP how the runs of jobs ended and what of their budget is left.
 //
-// Every series has the label name, which tells one job from another. Units are base units; no label names a node or a value of a private property.
+// Every series has the label name, which tells one job from another. Units are base units; no label names a node or a
+// value of a private property.
 package metrics
 
 import (
