@@ -101,7 +101,7 @@ func newRootCommand(app *app) *cobra.Command {
 	root.SetHelpFunc(app.help)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
-	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML, JSON or TOML)")
+	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML or JSON)")
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
 	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")
