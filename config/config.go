@@ -117,8 +117,7 @@ type Server struct {
 
 // Schedule is what a run that a scheduler starts needs beside what it computes.
 type Schedule struct {
-	MetricsFile string // "": none
-	OncePer     Span   // 0: as often as it is asked for
+	OncePer Span // 0: as often as it is asked for
 }
 
 // Report says what a run shows to people.

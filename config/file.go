@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
@@ -43,8 +42,8 @@ func readFile(path string) (map[string]any, []error) {
 	if form == "" {
 		form = "yaml"
 	}
-	if !slices.Contains([]string{"yaml", "yml", "json", "toml"}, form) {
-		return nil, []error{&SyntaxError{Path: path, Err: fmt.Errorf("it ends in .%s, want .yaml, .json or .toml", form)}}
+	if !slices.Contains([]string{"yaml", "yml", "json"}, form) {
+		return nil, []error{&SyntaxError{Path: path, Err: fmt.Errorf("it ends in .%s, want .yaml or .json", form)}}
 	}
 	values, err := decode(form, bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
@@ -55,7 +54,7 @@ func readFile(path string) (map[string]any, []error) {
 
 // decode reads one document whose keys are all different, in any case of letters.
 func decode(form string, text []byte) (map[string]any, error) {
-	if tooDeep(text, form == "toml") {
+	if tooDeep(text) {
 		return nil, fmt.Errorf("it nests deeper than %d", maxDepth)
 	}
 	var values map[string]any
@@ -63,8 +62,6 @@ func decode(form string, text []byte) (map[string]any, error) {
 	switch form {
 	case "json":
 		err = strictjson.Unmarshal(text, &values)
-	case "toml":
-		err = toml.Unmarshal(text, &values)
 	default:
 		documents := yaml.NewDecoder(bytes.NewReader(text))
 		if err = documents.Decode(&values); errors.Is(err, io.EOF) {
@@ -88,25 +85,18 @@ func decode(form string, text []byte) (map[string]any, error) {
 	return folded, nil
 }
 
-// tooDeep counts brackets, in texts and comments too, where they balance, and the
-// dots of a TOML key.
-func tooDeep(text []byte, dotted bool) bool {
+// tooDeep counts brackets, in texts and comments too, where they balance.
+func tooDeep(text []byte) bool {
 	depth := 0
-	for line := range bytes.Lines(text) {
-		key, _, _ := bytes.Cut(line, []byte("="))
-		if dotted && bytes.Count(key, []byte(".")) > maxDepth {
-			return true
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
 		}
-		for _, c := range line {
-			switch c {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth = max(0, depth-1)
-			}
-			if depth > maxDepth {
-				return true
-			}
+		if depth > maxDepth {
+			return true
 		}
 	}
 	return false
@@ -187,8 +177,6 @@ func jobsOf(raw any, path string) (list []map[string]any, err error) {
 	wrong := ""
 	switch raw := raw.(type) {
 	case nil:
-	case []map[string]any: // what TOML makes of [[jobs]]
-		list = raw
 	case []any:
 		for i, entry := range raw {
 			job, ok := entry.(map[string]any)

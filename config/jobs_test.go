@@ -15,7 +15,6 @@ func TestJobsOfAFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"a.yaml": "epsilon: 2\nnodeLabels: [Person, \"a.b\"]\njobs:\n  - name: nightly\n    schedule: '@daily'\n    sourceProperty: risk\n",
 		"a.json": `{"epsilon": 2, "nodeLabels": ["Person", "a.b"], "jobs": [{"name": "nightly", "schedule": "@daily", "sourceProperty": "risk"}]}`,
-		"a.toml": "epsilon=2.0\nnodeLabels = ['Person', 'a.b']\n[[jobs]]\nname = 'nightly'\nschedule = '@daily'\nsourceProperty = 'risk'\n",
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

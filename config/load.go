@@ -22,7 +22,7 @@ type Layers struct {
 	DotEnv      map[string]string // variables of a .env file
 	DotEnvPath  string            // where they came from
 	DotEnvFound bool              // nobody named that file: it sets the connection only
-	File        string            // YAML, JSON or TOML by its extension; "": none
+	File        string            // YAML or JSON by its extension; "": none
 	FileOwn     bool              // nobody named that file: it lies at the user's own place
 	Defaults    map[string]string // a command's own defaults, by key
 }

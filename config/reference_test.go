@@ -20,7 +20,7 @@ flag > environment > ` + "`.env`" + ` > configuration file > default
 	` or the home directory. ` + "`--env FILE`" +
 	` names one, such as the file that Aura gives out. One that is only found sets address, user name, password and database, and any other setting of ours in it is refused: it may be another's. One that others can read or write is warned of.
 - **File**: ` + "`--config FILE`" + `, else ` + "`GRAPHCLOAK_CONFIG`" + `, else ` + "`$XDG_CONFIG_HOME/graphcloak/config.yaml`" +
-	`; YAML, JSON or TOML. Unknown keys are refused. A file holds no password.
+	`; YAML or JSON. Unknown keys are refused. A file holds no password.
 
 **Address and password come from one place**, or the command refuses: yours (flags, environment, your
 own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`--uri`" +

@@ -191,8 +191,6 @@ func sections() []section {
 				"with 6, one from a scope without a cap with 9, and spends nothing", "runs that nobody watches"),
 		}},
 		{GroupSchedule, []Setting{
-			row("metricsFile", "FILE", "replace this file by metrics for Prometheus when the command ends; FILE.om is OpenMetrics",
-				"cron and systemd"),
 			row("oncePer", "SPAN", "do nothing where a run of the same property was finished within this time, by the store's clock",
 				"a schedule that tries again", Setting{notEmpty: true}),
 		}},

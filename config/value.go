@@ -157,7 +157,7 @@ func (s Setting) storeText(field *string, text string) (any, string) {
 	return *field, ""
 }
 
-// scalar turns what YAML, JSON or TOML made of a value into text.
+// scalar turns what YAML or JSON made of a value into text.
 func scalar(raw any) (string, bool) {
 	switch raw := raw.(type) {
 	case nil:

@@ -2,6 +2,8 @@
 
 package expm
 
+import "fmt"
+
 // Cost estimates what a diffusion takes on one core of 2020s hardware, within about a
 // factor of two.
 type Cost struct {
@@ -31,7 +33,7 @@ func Estimate(l Generator, tau float64, opts Options) (Cost, error) {
 	}
 	p, _, err := heatWeights(tau*l.Bound()/2, d.tol/d.condition)
 	if err != nil {
-		return Cost{}, d.largeTauError(err)
+		return Cost{}, fmt.Errorf("%w; tau = %v", err, tau)
 	}
 	c.Degree = len(p) - 1
 	c.Bytes = int64(32*n) + int64(8*len(p))

@@ -188,65 +188,17 @@ func (d *Diffusion) finish() (*Diffusion, error) {
 		d.err += d.rounding
 	}
 	if err != nil {
-		return nil, d.largeTauError(err)
+		return nil, fmt.Errorf("%w; tau = %v", err, d.tau)
 	}
 	// Two scalings by s, one rounding each.
 	if d.condition > 1 {
 		d.err, d.rounding = (d.err+4*unit)*d.condition, d.rounding+4*unit
 	}
 	if d.err > max(maxErr, 2*d.tol) {
-		return nil, &tauTooLarge{fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only",
-			ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err), "; weights of fewer magnitudes help too", d}
+		return nil, fmt.Errorf("%w: tau = %v with λ_max up to %.3g: %v proves an error of %.2g only; a smaller tau helps, and weights of "+
+			"fewer magnitudes", ErrAccuracy, d.tau, d.gen.Bound(), d.method, d.err)
 	}
 	return d, nil
-}
-
-// largeTauError adds to the error of a τ that is too large one that is not.
-func (d *Diffusion) largeTauError(err error) error {
-	return &tauTooLarge{fmt.Errorf("%w; tau = %v", err, d.tau), "", d}
-}
-
-// tauTooLarge is the error of a τ that is too large. The search for the largest that is
-// not takes longer than the check, so it runs only when the message is read.
-type tauTooLarge struct {
-	err    error
-	advice string
-	d      *Diffusion
-}
-
-func (e *tauTooLarge) Error() string {
-	most := e.d.largestTau()
-	if most == 0 {
-		return fmt.Sprintf("%v%s", e.err, e.advice)
-	}
-	return fmt.Sprintf("%v, and tau up to %.2g is in reach%s", e.err, most, e.advice)
-}
-
-func (e *tauTooLarge) Unwrap() error { return e.err }
-
-// largestTau returns the largest τ, within a factor of 2^(1/4), whose error bound is small
-// enough; 0: none above τ/2¹²⁰ is.
-func (d *Diffusion) largestTau() float64 {
-	good := func(tau float64) bool {
-		var err float64
-		if d.method == Eigen {
-			err = d.spec.errorBound(tau)
-		} else {
-			_, tail, rounding, e := chebyshev(d.gen, tau, d.tol/d.condition)
-			if err = tail + rounding; e != nil {
-				return false
-			}
-		}
-		return (err+4*unit)*d.condition <= max(maxErr, 2*d.tol)
-	}
-	tau := d.tau
-	for k := 0; !good(tau); k++ {
-		if k == 4*120 {
-			return 0
-		}
-		tau /= math.Sqrt(math.Sqrt2)
-	}
-	return tau
 }
 
 // Dims returns n, n.

@@ -3,8 +3,6 @@
 package integration
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -58,10 +56,5 @@ func TestOneNight(t *testing.T) {
 	}
 
 	c.ok(t, "budget", "set", "--budget-scope", scope, "--epsilon", "1", "--delta", "0.1", "--per", "30d")
-	file := filepath.Join(t.TempDir(), "night.prom")
-	c.refused(t, 9, "it has room for it from 20", args("--metrics-file", file)...)
-	data, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(data), `graphcloak_budget_free_timestamp_seconds{ledger="`+scope+`",name="night"} `) {
-		t.Errorf("%v\n%s", err, data)
-	}
+	c.refused(t, 9, "it has room for it from 20", args()...)
 }

@@ -34,7 +34,6 @@ type Definition struct {
 	Timeout      time.Duration  // of one run; 0: none
 	MaxRetries   int            // after errors that may pass
 	RetryDelay   time.Duration  // before the first retry; doubled for each
-	PingURL      string         // is told of the start and the end of a tick; anyone who knows it can report in the job's name; "": none
 	Settings     map[string]any // of the run, by key: everything else that was written
 }
 
@@ -67,7 +66,6 @@ func Define(fields map[string]any) (Definition, error) {
 		MissedWithin: f.duration("missedWithin", 24*time.Hour),
 		MissedRuns:   Missed(f.text("missedRuns", string(Skip))), Timeout: f.duration("timeout", 0),
 		MaxRetries: f.count("maxRetries", 3), RetryDelay: f.duration("retryDelay", 30*time.Second),
-		PingURL: f.text("pingUrl", ""),
 	}
 	f.flag("paused")
 	d.Settings = f.left

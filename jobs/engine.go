@@ -29,11 +29,6 @@ type Options struct {
 	// Cautions says, by the name of the job, what will refuse the first run of each of these
 	// jobs as the store stands. It spends nothing. nil: nothing is looked for.
 	Cautions func(ctx context.Context, waiting []Definition) map[string]Caution
-
-	// Began is told of every tick that this instance begins or goes on with, before it
-	// does, and Ended of every tick that it ended. nil: nobody is told.
-	Began func(ctx context.Context, d Definition, t Tick)
-	Ended func(d Definition, t Tick, e Ending, took time.Duration)
 }
 
 // Engine runs the jobs of a store.
@@ -76,12 +71,6 @@ func New(o Options) *Engine {
 	}
 	if o.Cautions == nil {
 		o.Cautions = func(context.Context, []Definition) map[string]Caution { return nil }
-	}
-	if o.Began == nil {
-		o.Began = func(context.Context, Definition, Tick) {}
-	}
-	if o.Ended == nil {
-		o.Ended = func(Definition, Tick, Ending, time.Duration) {}
 	}
 	return &Engine{
 		Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool),

@@ -49,7 +49,6 @@ func (e *Engine) hold(parent context.Context, d Definition, c Claim) Ending {
 	ended := make(chan struct{})
 	beside.Go(func() { h.keepLease(ended) })
 	beside.Go(func() { h.drain(ended) })
-	e.Began(ctx, d, c.Tick)
 	start := time.Now()
 	end := h.attempts()
 	close(ended)
@@ -282,7 +281,6 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 	}
 	h.e.Log.Log(ctx, severity(end.Status), "a tick has ended", "job", h.d.Name, "tick", h.claim.NominalTime, "status", end.Status, "runId",
 		end.RunID, "reason", end.Message)
-	h.e.Ended(h.d, h.claim.Tick, end, took)
 }
 
 // severity is the level at which the end of a tick is logged: a log that tells only of

@@ -48,7 +48,7 @@ func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts Opt
 	}
 	spec.Sensitivity = m.toSensitivity(bracket, seed)
 	if opts.Guarantee == privacy.PerSensor {
-		brackets, err := m.perSensor(ctx, opts.Alpha, opts.Uncertainty, options)
+		brackets, err := sensitivity.PerSensor(ctx, m.sensitivityModel(opts.Alpha), options)
 		if err != nil {
 			return err
 		}
@@ -132,17 +132,6 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	}
 	e, err := sensitivity.WorstCase(ctx, model, u, m.uncertain(un), options)
 	return e.Bracket, err
-}
-
-// perSensor certifies the sensitivity of each reading, over all that is uncertain.
-func (m *Model) perSensor(ctx context.Context, alpha float64, un privacy.Uncertainty,
-	options sensitivity.Options,
-) ([]sensitivity.Bracket, error) {
-	model := m.sensitivityModel(alpha)
-	if !un.Any() {
-		return sensitivity.PerSensor(ctx, model, options)
-	}
-	return sensitivity.PerSensorWorst(ctx, model, m.uncertain(un), options)
 }
 
 // uncertain lists the operators that are declared possible.

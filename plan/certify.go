@@ -139,7 +139,7 @@ func (m *Model) Certify(ctx context.Context, p *privacy.Plan) error {
 		return nil
 	}
 	options := m.sensitivityOptions(Options{Budget: p.Budget}, p.Sensitivity.Seed)
-	fresh, err := m.perSensor(ctx, p.Alpha, p.Uncertainty, options)
+	fresh, err := sensitivity.PerSensor(ctx, m.sensitivityModel(p.Alpha), options)
 	if err != nil {
 		return fmt.Errorf("certify sensitivity: %w", err)
 	}

@@ -20,7 +20,7 @@ var ErrComputed = errors.New("graphcloak: a process that GraphCloak computes is 
 
 // ErrEachSensor says that the guarantee of each sensor is asked for over what only the joint one is
 // certified over.
-var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for a range of tau alone")
+var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for one process alone")
 
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. Communities are detected beside it where it asks for them. It returns [ErrEmpty] where there is no
@@ -34,8 +34,8 @@ func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
 	if err := checkComputed(opts); err != nil {
 		return nil, err
 	}
-	if u := opts.Uncertainty; opts.Guarantee == privacy.PerSensor && u.Alternatives != 0 {
-		return nil, fmt.Errorf("%w, not for other graphs", ErrEachSensor)
+	if opts.Guarantee == privacy.PerSensor && opts.Uncertainty.Any() {
+		return nil, fmt.Errorf("%w, not for a range of tau or listed graphs", ErrEachSensor)
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)
@@ -74,7 +74,7 @@ func (m *Model) plan(ctx context.Context, opts Options) (*Plan, error) {
 		return nil, fmt.Errorf("certify sensitivity: %w", err)
 	}
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
-		return nil, m.explainTau(ctx, spec, opts, err)
+		return nil, m.explainTau(spec, err)
 	}
 	p.UniformReason = opts.equalReason(m.Graph.Order())
 	if opts.Allocates(m.Graph.Order()) {

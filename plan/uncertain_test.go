@@ -118,11 +118,15 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 // What is certified for all readings together alone is refused before that is, which may take long.
 func TestEachSensorRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
-	job.Plan.Guarantee, job.Alternatives = privacy.PerSensor, valves()
-	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
-	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
-		t.Errorf("%v, want ErrEachSensor", err)
+	for _, list := range [][]plan.Alternative{nil, valves()} {
+		job := testkit.MeasuredJob(privacy.Uncertainty{})
+		if job.Plan.Guarantee, job.Alternatives = privacy.PerSensor, list; list == nil {
+			job.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 1, TauTo: 3}
+		}
+		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
+			t.Errorf("%d graphs: %v, want ErrEachSensor", len(list), err)
+		}
 	}
 }
 

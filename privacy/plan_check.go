@@ -157,9 +157,8 @@ func (p *Plan) validateUncertainty() error {
 	case !p.Measured():
 		return fmt.Errorf("privacy: an uncertainty of the process is declared, and readings are computed: it is for readings that " +
 			"sensors measure")
-	case p.Guarantee != Joint && u != Uncertainty{TauFrom: u.TauFrom, TauTo: u.TauTo}:
-		return fmt.Errorf("privacy: listed graphs are certified for the joint guarantee, not for %v; a range of tau is for both",
-			p.Guarantee)
+	case p.Guarantee != Joint && u.Any():
+		return fmt.Errorf("privacy: a range of tau or listed graphs are certified for the joint guarantee, not for %v", p.Guarantee)
 	case (u.TauFrom != 0 || u.TauTo != 0) && !(u.TauFrom > 0 && u.TauFrom <= p.Tau && p.Tau <= u.TauTo && u.TauTo <= math.MaxFloat64):
 		return fmt.Errorf("privacy: tau may be from %v to %v, want an interval above 0 that holds tau = %v", u.TauFrom, u.TauTo, p.Tau)
 	case u.Alternatives < 0 || (u.Alternatives == 0) != (u.AlternativesDigest == Digest{}):

@@ -27,8 +27,8 @@ func TestPromise(t *testing.T) {
 		{plan(Joint, false, Uncertainty{}), ""},
 		{plan(PerSensor, false, Uncertainty{}), "of any single sensor's value; together all sensors promise ε = E"},
 		{plan(Joint, true, Uncertainty{}), "as far as the process is the model, with τ = 2 and the stated weights"},
-		{plan(PerSensor, true, Uncertainty{TauFrom: 1.5, TauTo: 2.5}), "of any single sensor's value; together all sensors promise ε = " +
-			"E; for every τ from 1.5 to 2.5, as far as the process is the model beside that"},
+		{plan(Joint, true, Uncertainty{TauFrom: 1.5, TauTo: 2.5}), "for every τ from 1.5 to 2.5, as far as the process is the model " +
+			"beside that"},
 		{
 			plan(Joint, true, Uncertainty{Alternatives: 2}),
 			"for τ = 2, and for the graph or one of the 2 listed beside it, as far as the process is the model beside that",

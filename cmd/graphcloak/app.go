@@ -17,7 +17,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -55,7 +54,6 @@ type app struct {
 	pays                bool          // the command is one that spends
 	resumes             bool          // it names a run that may have been paid for
 	releaseID           string        // that a scheduler gave the run; "": none
-	scheduled           scheduled     // what is reported at the end
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }
@@ -184,16 +182,6 @@ func sharedWarning(path, shared string) string {
 	return fmt.Sprintf("Warning: others can %s %s; `chmod 600` it", shared, path)
 }
 
-// scheduled is what a command reports about itself when it ends, however it does: a file of
-// metrics and a monitor that is pinged. Until [app.schedule] it reports nothing.
-type scheduled struct {
-	mu      sync.Mutex // the command may still be at it when its time is up
-	file    string
-	run     metrics.Run
-	account *metrics.Account
-	skipped bool // nothing was to be done
-}
-
 // endsUnpaid reports whether the command has come to no payment, and sees to it that it comes
 // to none: what does not look at its context may go on for a moment.
 func (a *app) endsUnpaid() bool {
@@ -217,9 +205,6 @@ func (a *app) setGrace(more time.Duration) {
 
 // settleGrace is how long a command has to write to the store how its runs ended.
 const settleGrace = 5 * time.Second
-
-// tellTime bounds what is done to report, which must not hold a command that was stopped.
-const tellTime = 12 * time.Second
 
 // drain is what runs have to finish after SIGTERM, before another instance takes them over. It fits into the 30 s that
 // containers are given to stop.

@@ -91,9 +91,6 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 		return err
 	}
 	r, err := audit.Run(ctx, p, audit.OfPlan(p, noise), audit.Options{Trials: o.trials, Pairs: pairs, Progress: a.progress})
-	if err == nil {
-		err = r.Enumerate(ctx, p)
-	}
 	if err != nil {
 		return asRefusal(err)
 	}

@@ -128,7 +128,8 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		Short: "What every property spent, and what is left",
 		Long: "show adds up the releases of each scope: their costs ρ, and the ε at which all of them together are private, at the\n" +
 			"δ of the row: that of the cap, or --delta, or that of the last release. The same cost is another ε at another δ.\n" +
-			"Under the guarantee perSensor the numbers are those of the sensor that spent most, alone.",
+			"Under the guarantee perSensor the numbers are those of the sensor that spent most, alone. Under perPerson, for answers\n" +
+			"of yes or no, they are those of the person who spent most, and it is ε itself that adds up, at any δ.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j " +
 			"--budget-scope property=risk --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {

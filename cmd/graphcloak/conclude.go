@@ -23,7 +23,6 @@ func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, re
 	if err != nil {
 		return err
 	}
-	a.saw(rep)
 	nodes := rep.Nodes()
 	nodes.Captions = a.captions
 	rep.SetNodes(nodes)

@@ -192,7 +192,7 @@ func looks() [][]string {
 func runOnce(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 	return func(out *bytes.Buffer) {
 		args := slices.Concat(
-			[]string{"run", "--mode", "write", "--format", "json", "--report", "report.html", "--metrics-file", "m.prom", "-o", "run.json"},
+			[]string{"run", "--mode", "write", "--format", "json", "--report", "report.html", "-o", "run.json"},
 			everyWay, signal)
 		say(t, out, "", append([][]string{args}, looks()...)...)
 	}

@@ -36,9 +36,6 @@ var ownGroups = []config.Group{
 
 // of returns an app with the settings of a job, which talks to the log alone.
 func (r jobRunner) of(d jobs.Definition) (*app, error) {
-	if _, err := monitorOf(d); err != nil {
-		return nil, err
-	}
 	c, err := r.app.config.Overlay(d.Name, d.Settings, ownGroups)
 	if err != nil {
 		return nil, err

@@ -70,12 +70,12 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) int {
 		case <-time.After(a.grace()):
 			a.settling.Lock()
 			err = cmp.Or(ctx.Err(), context.DeadlineExceeded)
-			return a.tell(a.finish(ctx, err), err)
+			return a.finish(ctx, err)
 		}
 	}
 	defer a.drop() // the command has ended, and in one process others may follow
 	a.console.Stop()
-	return a.tell(a.finish(ctx, err), err)
+	return a.finish(ctx, err)
 }
 
 func newRootCommand(app *app) *cobra.Command {
@@ -101,7 +101,7 @@ func newRootCommand(app *app) *cobra.Command {
 	root.SetHelpFunc(app.help)
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
-	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML, JSON or TOML)")
+	flags.StringVar(&app.configPath, "config", "", "configuration `FILE` (YAML or JSON)")
 	flags.StringVar(&app.envPath, "env", "", "`FILE` with NEO4J_URI and the like, instead of the nearest .env")
 	config.AddFlags(flags, nil, config.GroupTerminal)
 	flags.BoolVar(&app.helpAll, "help-all", false, "help with every flag, by topic")

@@ -42,15 +42,11 @@ func newRunCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
 			ctx := cmd.Context()
-			if err := app.schedule(); err != nil {
-				return err
-			}
 			s, err := app.openStore(ctx)
 			if err != nil {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			defer app.sawAccount(ctx, s.Ledger(), scopeOf(app.config))
 			if resume == "" && undo == "" {
 				return app.run(ctx, s)
 			}

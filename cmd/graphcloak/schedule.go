@@ -126,9 +126,6 @@ func (a *app) newRunID() (string, error) {
 // skip says that there is nothing to do, which is no failure, and what the run answered
 // that was done before, where the store tells.
 func (a *app) skip(ctx context.Context, s graphStore, scope string, last privacy.Entry, why string) error {
-	a.scheduled.mu.Lock()
-	a.scheduled.skipped = true
-	a.scheduled.mu.Unlock()
 	a.note("Note: %s", why)
 	done := map[string]any{"skipped": true, "reason": why, "budgetScope": scope, "releaseId": last.ReleaseID, "finishedAt": last.Time}
 	text := "Nothing to do: " + why + "."

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
@@ -16,32 +15,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
-
-// nightly runs the command on the graph of [graphFolder].
-func nightly(ctx context.Context, args ...string) (exit int, output string) {
-	var out strings.Builder
-	args = append([]string{
-		"run", "--from", "folder:" + os.Getenv("GRAPH"), "--source-property", "source", "--allocation", "uniform",
-		"--mode", "stats",
-	}, args...)
-	exit = execute(ctx, args, strings.NewReader(""), &out, &out)
-	return exit, out.String()
-}
-
-// TestEndOfASignal: a run that is stopped tells so, in the file too.
-func TestEndOfASignal(t *testing.T) {
-	graphFolder(t)
-	file := filepath.Join(t.TempDir(), "nightly.prom")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(signalError{syscall.SIGTERM})
-	if exit, output := nightly(ctx, "--metrics-file", file); exit != exitTerminated {
-		t.Errorf("exit %d: %s", exit, output)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(data), `graphcloak_run_last_exit_code{name="nightly"} 143`) {
-		t.Errorf("%v\n%s", err, data)
-	}
-}
 
 // TestNamedRelease: a run with an id of its scheduler that died is what the same command
 // line goes on with, whatever else it says; it pays once.
@@ -264,27 +237,5 @@ func TestNamedDryRun(t *testing.T) {
 	if got := strings.Join(ledgerKinds(t), " "); err != nil || got != "spent" || string(before) != string(after) ||
 		conditionOf(id) != run.Stopped {
 		t.Errorf("after a dry run the ledger holds %q and nodes.csv\n%s (%v)", got, after, err)
-	}
-}
-
-// TestNothingElseReplaced: a file that the end of a run cannot or must not replace is
-// refused before the run spends.
-func TestNothingElseReplaced(t *testing.T) {
-	graphFolder(t)
-	dir := t.TempDir()
-	notes := filepath.Join(dir, "notes.csv")
-	write(t, notes, "id,name\n1,one\n", 0o600)
-	for _, args := range [][]string{
-		{"--metrics-file", dir},
-		{"--metrics-file", notes},
-		{"--report", dir, "--force"},
-	} {
-		exit, output := nightly(t.Context(), append(args, "--format", "table")...)
-		if exit != exitValidation || !strings.Contains(output, "nothing was spent") {
-			t.Errorf("%v: exit %d: %s", args, exit, output)
-		}
-	}
-	if left, err := os.ReadFile(notes); err != nil || string(left) != "id,name\n1,one\n" {
-		t.Errorf("the notes are %q, %v", left, err)
 	}
 }

@@ -68,8 +68,8 @@ func sentinels() []sentinel {
 		{privacy.ErrNotPrivate, exitValidation, "use a smaller --epsilon"},
 		{plan.ErrComputed, exitValidation, "name the readings by --measurement-property, or leave --scenario and a range " +
 			"of --tau out"},
-		{plan.ErrEachSensor, exitValidation, "leave --scenario out, or take --guarantee joint"},
-		{plan.ErrTau, exitValidation, "give the --tau that the message names, or a smaller one"},
+		{plan.ErrEachSensor, exitValidation, "leave --scenario and a range of --tau out, or take --guarantee joint"},
+		{plan.ErrTau, exitValidation, "give a smaller --tau, or --tau auto"},
 		{plan.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},

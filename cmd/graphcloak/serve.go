@@ -68,7 +68,7 @@ func (a *app) serve(ctx context.Context) error {
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Cost:    jobRunner{a, s}.cost,
 		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(),
-		Budgets: func(ctx context.Context) ([]serve.Budget, error) { return budgets(ctx, s) },
+		Budgets: func(ctx context.Context) ([]privacy.Balance, error) { return balances(ctx, s) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -190,26 +190,6 @@ func readCertificate(path string) (tls.Certificate, error) {
 		return pair, fail(exitValidation, "the certificate cannot be used: %w", err)
 	}
 	return pair, nil
-}
-
-// budgets returns what every scope of a store has spent.
-func budgets(ctx context.Context, s graphStore) ([]serve.Budget, error) {
-	scopes, err := s.Ledger().Scopes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	balances, err := privacy.Balances(ctx, s.Ledger(), scopes, 0)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]serve.Budget, len(balances))
-	for i, b := range balances {
-		list[i] = serve.Budget{
-			Scope: b.Scope, Releases: b.Releases, Epsilon: b.Epsilon, Delta: b.Delta, CapEpsilon: b.CapEpsilon,
-			CapPerSeconds: b.CapPerSeconds, RemainingEpsilon: b.RemainingEpsilon,
-		}
-	}
-	return list, nil
 }
 
 // reportPage writes the page of a report that the history holds. A map needs the graph, which `graphcloak report` reads.

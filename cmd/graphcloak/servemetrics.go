@@ -4,11 +4,13 @@ package main
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/metrics"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // serverName is the label of what a server reports beside its jobs.
@@ -52,18 +54,12 @@ func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*m
 		}
 		set.Job(j.Name, m)
 	}
-	scopes, err := s.Ledger().Scopes(ctx)
+	spent, err := balances(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	for _, scope := range scopes {
-		account, err := accountMetrics(ctx, s.Ledger(), scope)
-		if err != nil {
-			return nil, err
-		}
-		if account.Scope == scope { // else another scope pays for it
-			set.Account(serverName, account)
-		}
+	for _, b := range spent {
+		set.Account(serverName, accountMetrics(b))
 	}
 	return set, nil
 }
@@ -80,18 +76,35 @@ func latestTicks(ctx context.Context, s jobs.Store, q jobs.TickQuery) (map[strin
 
 // runOfTick is what metrics report of a tick that has ended.
 func runOfTick(c jobs.Claim) metrics.Run {
-	status := metrics.Failure
-	switch c.Status {
-	case jobs.Finished:
-		status = metrics.Success
-	case jobs.WaitingForBudget, jobs.OverBudget:
-		status = metrics.Budget
-	case jobs.Canceled:
-		status = metrics.Skipped
-	}
-	took := c.EndedAt.Sub(c.ClaimedAt).Round(time.Second)
 	return metrics.Run{
-		Status: status, ExitCode: int(c.ExitCode), End: c.EndedAt,
-		Phases: map[string]time.Duration{"total": max(time.Second, took)},
+		ExitCode: int(c.ExitCode), End: c.EndedAt, Waits: c.Status == jobs.WaitingForBudget || c.Status == jobs.OverBudget,
+		Took: max(time.Second, c.EndedAt.Sub(c.ClaimedAt).Round(time.Second)),
 	}
+}
+
+// accountMetrics returns what a scope has spent; an ε beyond conversion is NaN.
+func accountMetrics(b privacy.Balance) metrics.Account {
+	orNaN := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	}
+	shown := metrics.Account{Scope: b.Scope, Delta: b.Delta, Spent: orNaN(b.Epsilon), Counted: orNaN(b.Epsilon)}
+	if b.CapEpsilon != nil {
+		shown.Limit = *b.CapEpsilon
+	}
+	if b.CapPerSeconds > 0 {
+		shown.Counted = orNaN(b.RecentEpsilon)
+	}
+	return shown
+}
+
+// balances returns what every scope of a store has spent.
+func balances(ctx context.Context, s graphStore) ([]privacy.Balance, error) {
+	scopes, err := s.Ledger().Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return privacy.Balances(ctx, s.Ledger(), scopes, 0)
 }

@@ -12,15 +12,16 @@ import (
 )
 
 // A store with properties, which graphcloak.Run reads as it reads a database.
-func ExampleNew() {
-	store, err := memory.New(
-		[]memory.Node{{ID: "ann"}, {ID: "bob", Properties: memory.Properties{"heard": 1}}},
-		[]memory.Relationship{{Source: "ann", Target: "bob"}})
+func ExampleFromGraph() {
+	g, err := graph.Path(2)
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := store.Graph(context.Background(), graph.Selection{})
-	if err != nil {
+	store := memory.FromGraph(g)
+	if err := store.Set("heard", map[graph.ID]any{g.ID(1): 1}); err != nil {
+		log.Fatal(err)
+	}
+	if g, err = store.Graph(context.Background(), graph.Selection{}); err != nil {
 		log.Fatal(err)
 	}
 	heard, err := store.Signal(context.Background(), g, "heard")

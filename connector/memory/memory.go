@@ -3,8 +3,7 @@
 // Package memory keeps a graph, the properties of its nodes, what runs write and the
 // ledger in memory: for a graph that a program has already, and for tests.
 //
-// Start with [FromGraph] for a graph that was built, or with [New] for nodes with
-// labels and relationships with types; [Store.Set] gives the nodes a property.
+// Start with [FromGraph]; [Store.Set] gives the nodes a property.
 // Everything is gone when the program ends, the ledger too: a budget that must
 // outlast it is spent from a durable ledger, such as that of package folder.
 package memory
@@ -13,7 +12,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"sync"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -21,146 +19,71 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Properties under which [FromGraph] keeps the weights and the lengths of a graph.
+// Names under which a selection asks for the weights and the lengths of the graph.
 const (
 	WeightProperty = "weight"
 	LengthProperty = "length"
 )
 
-// Properties are values by name: bool, int, int64, float64 or string. A value that is
-// nil is missing; one of another type is refused where it is read.
-type Properties map[string]any
-
-// Node is a node with its labels and properties.
-type Node struct {
-	ID         graph.ID
-	Labels     []string
-	Properties Properties
-}
-
-// Relationship connects two nodes; its direction is not used.
-type Relationship struct {
-	Source, Target graph.ID
-	Type           string
-	Properties     Properties
-}
-
-// Store is a graph in memory. It is safe for concurrent use.
+// Store is a graph in memory with properties of its nodes. It is safe for concurrent use.
 type Store struct {
-	name    string
-	ledger  privacy.MemoryLedger
-	notices connector.Notices
-	rows    connector.PerGraph[[]int] // of the node of each number of a graph
+	name   string
+	ledger privacy.MemoryLedger
+	built  *graph.Graph
+	rows   connector.PerGraph[[]int] // the number in built of each node of a graph that was read
 
-	mu            sync.RWMutex
-	nodes         []Node
-	relationships []Relationship
-	runs          map[string]connector.Run
+	mu         sync.RWMutex
+	properties map[string][]any // by name: the value of each node, nil where it has none
+	runs       map[string]connector.Run
 }
 
-// New returns a store of these nodes and relationships, which it copies. An error
-// is a [connector.ErrInput]: an id that is missing or not alone, an end that is no node.
-func New(nodes []Node, relationships []Relationship) (*Store, error) {
-	s := empty()
-	seen := make(map[graph.ID]bool, len(nodes))
-	var bad connector.Offenders
-	for _, n := range nodes {
-		if n.ID == "" || seen[n.ID] {
-			bad.Add("node %q", n.ID)
-		}
-		seen[n.ID] = true
-		n.Properties = plain(n.Properties)
-		s.nodes = append(s.nodes, n)
-	}
-	if err := bad.Err("nodes have no id of their own", "give each node another id"); err != nil {
-		return nil, err
-	}
-	for _, r := range relationships {
-		if !seen[r.Source] || !seen[r.Target] {
-			bad.Add("%q–%q", r.Source, r.Target)
-		}
-		r.Properties = plain(r.Properties)
-		s.relationships = append(s.relationships, r)
-	}
-	return s, bad.Err("relationships have an end that is no node", "add the node or leave out the relationship")
-}
-
-func empty() *Store {
-	return &Store{name: "memory:" + rand.Text(), runs: map[string]connector.Run{}}
-}
-
-// plain copies properties, with values of the types that stores hold.
-func plain(p Properties) Properties {
-	p = maps.Clone(p)
-	for name, v := range p {
-		if i, ok := v.(int); ok {
-			p[name] = int64(i)
-		}
-	}
-	maps.DeleteFunc(p, func(_ string, v any) bool { return v == nil })
-	return p
-}
-
-// FromGraph returns a store of a graph that was built. Weights and lengths other than 1
-// are the relationships' properties [WeightProperty] and [LengthProperty], which a
-// selection names as it does in every store.
+// FromGraph returns a store of a graph that was built. Its weights and lengths count where a
+// selection names them as [WeightProperty] and [LengthProperty]; else each is 1.
 func FromGraph(g *graph.Graph) *Store {
-	s := empty()
-	for i := range g.Order() {
-		s.nodes = append(s.nodes, Node{ID: g.ID(i)})
-	}
-	for e := range g.Edges() {
-		r := Relationship{Source: g.ID(e.U), Target: g.ID(e.V), Properties: Properties{}}
-		if !g.Unweighted() {
-			r.Properties[WeightProperty] = e.Weight
-		}
-		if !g.UnitLengths() {
-			r.Properties[LengthProperty] = e.Length
-		}
-		s.relationships = append(s.relationships, r)
-	}
-	return s
+	return &Store{name: "memory:" + rand.Text(), built: g, properties: map[string][]any{}, runs: map[string]connector.Run{}}
 }
 
-// Set gives a property to the nodes that are named, and takes it from all others.
-// It returns a [connector.ErrNotFound] for an id that no node has.
+// Set gives a property to the nodes that are named, and takes it from all others: bool, int, int64, float64 or string; a value
+// of another type is refused where it is read. It returns a [connector.ErrNotFound] for an id that no node has.
 func (s *Store) Set(property string, values map[graph.ID]any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := make(map[graph.ID]bool, len(s.nodes))
-	for _, n := range s.nodes {
-		known[n.ID] = true
-	}
-	for id := range values {
-		if !known[id] {
+	all := make([]any, s.built.Order())
+	for id, v := range values {
+		i, ok := s.built.Index(id)
+		if !ok {
 			return fmt.Errorf("%w: there is no node %q", connector.ErrNotFound, id)
 		}
+		if whole, ok := v.(int); ok {
+			v = int64(whole)
+		}
+		all[i] = v
 	}
-	for i, n := range s.nodes {
-		s.put(i, property, plain(Properties{property: values[n.ID]})[property])
-	}
+	s.properties[property] = all
 	return nil
 }
 
 // put sets a property of a node, or removes it where the value is nil.
-func (s *Store) put(i int, property string, value any) {
-	n := &s.nodes[i]
-	if value == nil {
-		delete(n.Properties, property)
-		return
+func (s *Store) put(row int, property string, value any) {
+	if s.properties[property] == nil {
+		s.properties[property] = make([]any, s.built.Order())
 	}
-	if n.Properties == nil {
-		n.Properties = Properties{}
+	s.properties[property][row] = value
+}
+
+// value is a property of a node, nil where it has none.
+func (s *Store) value(row int, property string) any {
+	if all := s.properties[property]; all != nil {
+		return all[row]
 	}
-	n.Properties[property] = value
+	return nil
 }
 
 // Name returns memory: and a random word, which no other store has.
 func (s *Store) Name() string { return s.name }
 
-// Notices returns warnings, such as the number
-// of relationships that were left out.
-func (s *Store) Notices() []string { return s.notices.List() }
+// Notices returns none.
+func (s *Store) Notices() []string { return nil }
 
 // Close does nothing: what is in memory stays as long as the store is used.
 func (s *Store) Close(context.Context) error { return nil }

@@ -7,57 +7,36 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// rows reads CSV as records by the names of the header, and the values of the columns
-// that are not set apart.
-func rows(t *testing.T, text string, apart ...string) (records []map[string]string, properties []memory.Properties) {
-	t.Helper()
-	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, fields := range all[1:] {
-		record, values := map[string]string{}, memory.Properties{}
-		for k, name := range all[0] {
-			record[name] = fields[k]
-			values[name] = connector.Parse(fields[k])
-		}
-		for _, name := range apart {
-			delete(values, name)
-		}
-		records, properties = append(records, record), append(properties, values)
-	}
-	return records, properties
-}
-
+// load builds the graph of two files and gives its nodes the columns of the first.
 func load(t *testing.T, nodes, relationships string) *memory.Store {
 	t.Helper()
-	var ns []memory.Node
-	records, values := rows(t, nodes, "id", "labels")
-	for k, r := range records {
-		n := memory.Node{ID: graph.ID(r["id"]), Properties: values[k]}
-		if r["labels"] != "" {
-			n.Labels = strings.Split(r["labels"], ";")
-		}
-		ns = append(ns, n)
-	}
-	var rs []memory.Relationship
-	records, values = rows(t, relationships, "source", "target", "type")
-	for k, r := range records {
-		rs = append(rs, memory.Relationship{
-			Source: graph.ID(r["source"]), Target: graph.ID(r["target"]), Type: r["type"],
-			Properties: values[k],
-		})
-	}
-	s, err := memory.New(ns, rs)
+	files := &folder.CSV{FS: fstest.MapFS{"nodes.csv": {Data: []byte(nodes)}, "relationships.csv": {Data: []byte(relationships)}}}
+	g, err := files.Graph(t.Context(), graph.Selection{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	s := memory.FromGraph(g)
+	records, err := csv.NewReader(strings.NewReader(nodes)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, name := range records[0] {
+		values := map[graph.ID]any{}
+		for _, fields := range records[1:] {
+			values[graph.ID(fields[0])] = connector.Parse(fields[k])
+		}
+		if err := s.Set(name, values); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }
@@ -65,10 +44,7 @@ func load(t *testing.T, nodes, relationships string) *memory.Store {
 func TestStore(t *testing.T) {
 	same := func(_ *testing.T, s storetest.Store) storetest.Store { return s }
 	storetest.Run(t, storetest.Suite{
-		Open: func(t *testing.T, nodes, relationships string) storetest.Store {
-			return load(t, nodes, relationships)
-		},
-		Select: func(_ storetest.Store, sel graph.Selection) graph.Selection { return sel },
+		Open:   func(t *testing.T, nodes, relationships string) storetest.Store { return load(t, nodes, relationships) },
 		Reopen: same,
 		Alias:  same,
 	})
@@ -101,8 +77,19 @@ func TestFromGraph(t *testing.T) {
 	if again.Digest() != g.Digest() {
 		t.Error("the graph came back as another")
 	}
-	if _, err := s.Graph(t.Context(), graph.Selection{NodeQuery: "MATCH (n) RETURN n AS id"}); !errors.Is(err, connector.ErrInput) {
-		t.Errorf("a query: %v, want ErrInput", err)
+	if plain, err := s.Graph(t.Context(), graph.Selection{}); err != nil || !plain.Unweighted() || !plain.UnitLengths() {
+		t.Errorf("weights and lengths that nobody names count: %v", err)
+	}
+	if rest, err := s.Graph(t.Context(), graph.Selection{Isolated: graph.DropIsolated}); err != nil || rest.Order() != 3 {
+		t.Errorf("without isolated nodes: %v", err)
+	}
+	for _, sel := range []graph.Selection{{NodeQuery: "MATCH (n) RETURN n AS id"}, {NodeLabels: []string{"A"}}, {NodeKey: "name"}} {
+		if _, err := s.Graph(t.Context(), sel); !errors.Is(err, connector.ErrInput) {
+			t.Errorf("%+v: %v, want ErrInput", sel, err)
+		}
+	}
+	if _, err := s.Graph(t.Context(), graph.Selection{LengthProperty: "km"}); !errors.Is(err, connector.ErrNotFound) {
+		t.Errorf("lengths under another name: %v, want ErrNotFound", err)
 	}
 }
 
@@ -127,21 +114,5 @@ func TestSet(t *testing.T) {
 	}
 	if got, err := s.Labels(t.Context(), mine, "club"); err != nil || strings.Join(got, ",") != ",7," {
 		t.Errorf("%q, %v, want the second set alone", got, err)
-	}
-}
-
-func TestNewRefuses(t *testing.T) {
-	two := []memory.Node{{ID: "1"}, {ID: "2"}}
-	for what, c := range map[string]struct {
-		nodes         []memory.Node
-		relationships []memory.Relationship
-	}{
-		"an id twice": {nodes: append(two, memory.Node{ID: "1"})},
-		"no id":       {nodes: append(two, memory.Node{})},
-		"a stranger":  {nodes: two, relationships: []memory.Relationship{{Source: "1", Target: "3"}}},
-	} {
-		if s, err := memory.New(c.nodes, c.relationships); !errors.Is(err, connector.ErrInput) {
-			t.Errorf("%s: %v, %v, want ErrInput", what, s, err)
-		}
 	}
 }

@@ -5,168 +5,51 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// Graph reads the selected part. NodeKey "" is the node's id; a query is a
-// [connector.ErrInput], for a program has no query language.
+// Graph returns the graph, with the weights and lengths that a selection names, and without isolated nodes where it drops
+// them. It selects nothing else: a label, a type, a key or a query is a [connector.ErrInput].
 func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
-	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
-		return nil, fmt.Errorf("%w: a graph in memory takes no Cypher; select by labels and types", connector.ErrInput)
+	if len(sel.NodeLabels)+len(sel.RelationshipTypes) > 0 || sel.NodeKey+sel.NodeQuery+sel.RelationshipQuery != "" {
+		return nil, fmt.Errorf("%w: a graph in memory is taken whole; build the part that is wanted", connector.ErrInput)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if err := s.knows(sel); err != nil {
-		return nil, err
+	for name, has := range map[string]string{sel.RelationshipWeightProperty: WeightProperty, sel.LengthProperty: LengthProperty} {
+		if name != "" && name != has {
+			return nil, connector.NotFound("property", name, []string{has})
+		}
 	}
 	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
-	chosen, err := s.choose(sel, b)
-	if err != nil {
-		return nil, err
+	for i := range s.built.Order() {
+		if _, err := b.AddNode(s.built.ID(i)); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.connect(sel, chosen, b); err != nil {
-		return nil, err
+	for e := range s.built.Edges() {
+		if sel.RelationshipWeightProperty == "" {
+			e.Weight = 1
+		}
+		if sel.LengthProperty == "" {
+			e.Length = 1
+		}
+		if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
+			return nil, err
+		}
 	}
 	g, err := b.Graph()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
 	rows := make([]int, g.Order())
-	for _, n := range chosen {
-		if i, ok := g.Index(n.key); ok {
-			rows[i] = n.row
-		}
+	for i := range rows {
+		rows[i], _ = s.built.Index(g.ID(i))
 	}
 	s.rows.Put(g, rows)
-	return g, nil
-}
-
-// knows refuses a label, a type or a property that nothing has.
-func (s *Store) knows(sel graph.Selection) error {
-	for _, l := range sel.NodeLabels {
-		if err := s.knowsLabel(l); err != nil {
-			return err
-		}
-	}
-	if err := s.knowsProperty(sel.NodeKey); err != nil {
-		return err
-	}
-	types, properties := map[string]bool{}, map[string]bool{}
-	for _, r := range s.relationships {
-		types[r.Type] = r.Type != ""
-		for name := range r.Properties {
-			properties[name] = true
-		}
-	}
-	for _, t := range sel.RelationshipTypes {
-		if err := known("relationship type", t, types); err != nil {
-			return err
-		}
-	}
-	for _, p := range []string{sel.RelationshipWeightProperty, sel.LengthProperty} {
-		if err := known("property", p, properties); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Store) knowsLabel(label string) error {
-	labels := map[string]bool{}
-	for _, n := range s.nodes {
-		for _, l := range n.Labels {
-			labels[l] = true
-		}
-	}
-	return known("node label", label, labels)
-}
-
-func (s *Store) knowsProperty(property string) error {
-	properties := map[string]bool{}
-	for _, n := range s.nodes {
-		for name := range n.Properties {
-			properties[name] = true
-		}
-	}
-	return known("property", property, properties)
-}
-
-// known refuses a name that is not among those that there are; "" asks for none.
-func known(kind, name string, have map[string]bool) error {
-	if name == "" || have[name] {
-		return nil
-	}
-	var names []string
-	for h, is := range have {
-		if is {
-			names = append(names, h)
-		}
-	}
-	slices.Sort(names)
-	return connector.NotFound(kind, name, names)
-}
-
-// chosen is a node of the selection.
-type chosen struct {
-	row, handle int
-	key         graph.ID
-}
-
-// choose adds the selected nodes, and returns them by id.
-func (s *Store) choose(sel graph.Selection, b *graph.Builder) (map[graph.ID]chosen, error) {
-	nodes := make(map[graph.ID]chosen)
-	var bad, twice connector.Offenders
-	for row, n := range s.nodes {
-		if !overlap(sel.NodeLabels, n.Labels) {
-			continue
-		}
-		c := chosen{row: row, key: n.ID}
-		if sel.NodeKey != "" {
-			var wrong string
-			if c.key, wrong = connector.Key(n.Properties[sel.NodeKey]); wrong != "" {
-				bad.Add("node %q: %s %s", n.ID, sel.NodeKey, wrong)
-				continue
-			}
-		}
-		var err error
-		if c.handle, err = b.AddNode(c.key); err != nil {
-			twice.Add("%s %q", sel.NodeKey, c.key)
-			continue
-		}
-		nodes[n.ID] = c
-	}
-	if err := bad.Err("nodes have no usable key", "fill in the property, or choose another node key"); err != nil {
-		return nil, err
-	}
-	return nodes, twice.Err("nodes share their key", "make the property unique, or choose another node key")
-}
-
-// overlap reports whether nothing is wanted, or one of the names is.
-func overlap(wanted, names []string) bool {
-	return len(wanted) == 0 || slices.ContainsFunc(names, func(n string) bool { return slices.Contains(wanted, n) })
-}
-
-// connect adds the relationships between the chosen nodes.
-func (s *Store) connect(sel graph.Selection, nodes map[graph.ID]chosen, b *graph.Builder) error {
-	e := connector.Edges{Selection: sel, Builder: b}
-	for _, r := range s.relationships {
-		u, okU := nodes[r.Source]
-		v, okV := nodes[r.Target]
-		if !okU || !okV || !overlap(sel.RelationshipTypes, []string{r.Type}) {
-			continue
-		}
-		err := e.Add(u.handle, v.handle, u.key, v.key, r.Properties[sel.RelationshipWeightProperty], r.Properties[sel.LengthProperty])
-		if err != nil {
-			return err
-		}
-	}
-	return e.Finish()
+	return g, ctx.Err()
 }
 
 // each hands over a property of every node of the graph, nil where a node has none.
@@ -177,11 +60,14 @@ func (s *Store) each(g *graph.Graph, property string, take func(i int, value any
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err := s.knowsProperty(property); err != nil {
-		return err
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(s.properties)), func(name string) bool {
+		return !slices.ContainsFunc(s.properties[name], func(v any) bool { return v != nil })
+	})
+	if !slices.Contains(known, property) {
+		return connector.NotFound("property", property, known)
 	}
 	for i, row := range rows {
-		take(i, s.nodes[row].Properties[property])
+		take(i, s.properties[property][row])
 	}
 	return nil
 }

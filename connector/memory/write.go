@@ -56,15 +56,14 @@ func (s *Store) admit(g *graph.Graph, run connector.Run, force bool) error {
 	}
 	o := connector.NewObstacles(run, s.allRuns())
 	for _, row := range rows {
-		properties := s.nodes[row].Properties
 		var present []any
 		for _, c := range run.Columns {
-			if properties[c] != nil {
+			if s.value(row, c) != nil {
 				present = append(present, c)
 			}
 		}
 		if len(present) > 0 {
-			o.Add(properties[run.RunIDColumn], present, 1)
+			o.Add(s.value(row, run.RunIDColumn), present, 1)
 		}
 	}
 	touched, err := o.Result(force)
@@ -161,8 +160,8 @@ func (s *Store) Undo(ctx context.Context, runID string) (nodes int64, err error)
 
 // remove takes a run's properties from the nodes that carry its id.
 func (s *Store) remove(run connector.Run) (nodes int64) {
-	for row, n := range s.nodes {
-		if n.Properties[run.RunIDColumn] != any(run.ID) {
+	for row := range s.built.Order() {
+		if s.value(row, run.RunIDColumn) != any(run.ID) {
 			continue
 		}
 		nodes++

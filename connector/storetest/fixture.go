@@ -29,7 +29,7 @@ type Store interface {
 type Suite struct {
 	// Open returns a new store that holds the two files; what it holds is removed
 	// when the test ends. Select narrows a selection to that content and sets its
-	// key, where the store is shared with others.
+	// key, where the store is shared with others; nil: the store selects nothing.
 	Open   func(t *testing.T, nodes, relationships string) Store
 	Select func(s Store, sel graph.Selection) graph.Selection
 	// Reopen returns another handle on the same content, as another process has.
@@ -64,9 +64,16 @@ const (
 `
 )
 
+func (s Suite) selection(st Store, sel graph.Selection) graph.Selection {
+	if s.Select == nil {
+		return sel
+	}
+	return s.Select(st, sel)
+}
+
 func open(t *testing.T, s Suite, st Store, sel graph.Selection) *graph.Graph {
 	t.Helper()
-	g, err := st.Graph(t.Context(), s.Select(st, sel))
+	g, err := st.Graph(t.Context(), s.selection(st, sel))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -262,7 +262,7 @@ func testCancelled(t *testing.T, s Suite) {
 	table := Table(t, g, runID(t, "a"), prefix)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := st.Graph(ctx, s.Select(st, graph.Selection{})); !errors.Is(err, context.Canceled) {
+	if _, err := st.Graph(ctx, s.selection(st, graph.Selection{})); !errors.Is(err, context.Canceled) {
 		t.Errorf("Graph: %v, want context.Canceled", err)
 	}
 	if err := st.Write(ctx, g, table, false); !errors.Is(err, context.Canceled) {

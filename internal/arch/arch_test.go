@@ -105,10 +105,9 @@ var table = map[string]row{
 	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/columnar": {layer: 3},
-	"internal/ping":     {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"jobs":              {layer: 3},
-	"jobs/serve":        {layer: 3, imports: []string{"jobs", "report"}},
+	"jobs/serve":        {layer: 3, imports: []string{"jobs", "privacy", "report"}},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak":               {layer: 4, imports: []string{root, "*", "cmd/graphcloak/internal/term"}},

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics tells Prometheus how runs ended and what of their budget is left:
-// over HTTP, or in a file that the node exporter's textfile collector reads.
+// Package metrics tells Prometheus over HTTP how the runs of jobs ended and what of their budget is left.
 //
-// Every series has the label name, which tells one job from another. Two files in one
-// folder of the collector must not hold the same series, so each has a name of its own.
-// Units are base units; no label names a node or a value of a private property.
+// Every series has the label name, which tells one job from another. Units are base units; no label names a node or a
+// value of a private property.
 package metrics
 
 import (
@@ -20,25 +18,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Statuses of a run, the values of the label status.
-const (
-	Success    = "success"
-	Failure    = "failure"
-	Budget     = "budget"     // its budget refused it, and nothing was released: no incident
-	Unfinished = "unfinished" // it is or may be paid for, and can be resumed
-	Skipped    = "skipped"    // nothing was to be done
-)
-
-// Statuses lists all statuses.
-func Statuses() []string { return []string{Success, Failure, Budget, Unfinished, Skipped} }
-
-// Run is how a run ended. Numbers that are not known are 0 and change nothing.
+// Run is how the last run of a job ended.
 type Run struct {
-	Status   string // of [Statuses]
 	ExitCode int
+	Waits    bool // its budget refused it, and nothing was released: no incident
 	End      time.Time
-	Phases   map[string]time.Duration // by phase, such as read or recovery
-	Nodes    int64
+	Took     time.Duration
 }
 
 // Job is a job of a scheduler.
@@ -54,21 +39,19 @@ type Job struct {
 // Account is what a budget scope has spent. Each ε holds at Delta, which is a label of its series.
 type Account struct {
 	Scope   string
-	Delta   float64   // of the cap; without one, of the last release
-	Spent   float64   // ε of all releases together, however old
-	Counted float64   // ε of those that count against the cap
-	Limit   float64   // ε of the cap; 0: there is none
-	Free    time.Time // when the release that was refused can be paid; zero: not known, or not refused
+	Delta   float64 // of the cap; without one, of the last release
+	Spent   float64 // ε of all releases together, however old
+	Counted float64 // ε of those that count against the cap
+	Limit   float64 // ε of the cap; 0: there is none
 }
 
 // Set holds the series of one program, in a registry of its own.
 type Set struct {
 	registry *prometheus.Registry
 
-	runs                                     *prometheus.CounterVec
-	duration, success, end, exit, waiting    *prometheus.GaugeVec
-	spent, counted, limit, free, nodes, info *prometheus.GaugeVec
-	status, missed                           *prometheus.GaugeVec
+	duration, success, end, exit, waiting *prometheus.GaugeVec
+	spent, counted, limit, free, info     *prometheus.GaugeVec
+	status, missed                        *prometheus.GaugeVec
 }
 
 const (
@@ -76,25 +59,18 @@ const (
 	ledgerLabel = "ledger"
 	deltaLabel  = "delta"
 	statusLabel = "status"
-
-	namespace   = "graphcloak"
-	runsTotal   = namespace + "_runs_total"
-	lastSuccess = namespace + "_run_last_success_timestamp_seconds"
 )
 
 // New returns a set with the version of the program and no run.
 func New(name, version string) *Set {
 	s := &Set{registry: prometheus.NewPedanticRegistry()}
-	s.runs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: runsTotal, Help: "Runs that ended, by how they ended."},
-		[]string{nameLabel, statusLabel})
-	s.registry.MustRegister(s.runs)
 	gauge := func(metric, help string, labels ...string) *prometheus.GaugeVec {
-		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: metric, Help: help},
+		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "graphcloak", Name: metric, Help: help},
 			append([]string{nameLabel}, labels...))
 		s.registry.MustRegister(v)
 		return v
 	}
-	s.duration = gauge("run_duration_seconds", "Time that the last run took, by phase.", "phase")
+	s.duration = gauge("run_duration_seconds", "Time that the last run took.")
 	s.success = gauge("run_last_success_timestamp_seconds", "When a run last succeeded, in Unix time.")
 	s.end = gauge("run_last_end_timestamp_seconds", "When a run last ended, however it did, in Unix time.")
 	s.exit = gauge("run_last_exit_code", "Exit code of the last run.")
@@ -105,7 +81,6 @@ func New(name, version string) *Set {
 		"slides those of its window.", ledgerLabel, deltaLabel)
 	s.limit = gauge("epsilon_limit", "Cap of a budget scope.", ledgerLabel, deltaLabel)
 	s.free = gauge("budget_free_timestamp_seconds", "When the release that the budget refused can be paid, in Unix time.", ledgerLabel)
-	s.nodes = gauge("nodes", "Nodes of the graph of the last run.")
 	s.status = gauge("job_status", "1, labelled with the status of a job.", statusLabel)
 	s.missed = gauge("job_missed_times", "Times of a job since its last run at which nobody ran it, up to 100.")
 	s.info = gauge("build_info", "1, labelled with the version of the program and of Go.", "version", "goversion")
@@ -116,20 +91,6 @@ func New(name, version string) *Set {
 // Handler answers a scrape, in the form that the client asks for.
 func (s *Set) Handler() http.Handler {
 	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
-}
-
-// Ended counts a run of a job, and shows it as the last one. The other counters start
-// at 0, so that the first failure is an increase.
-func (s *Set) Ended(name string, r Run) {
-	name = text(name)
-	for _, status := range Statuses() {
-		s.runs.WithLabelValues(name, status)
-	}
-	s.runs.WithLabelValues(name, text(r.Status)).Inc()
-	if r.Status == Success {
-		s.success.WithLabelValues(name).Set(unix(r.End))
-	}
-	s.last(name, r)
 }
 
 // Job shows a job as its store tells of it.
@@ -153,15 +114,10 @@ func (s *Set) last(name string, r Run) {
 	s.end.WithLabelValues(name).Set(unix(r.End))
 	s.exit.WithLabelValues(name).Set(float64(r.ExitCode))
 	s.waiting.WithLabelValues(name).Set(0)
-	if r.Status == Budget {
+	if r.Waits {
 		s.waiting.WithLabelValues(name).Set(1)
 	}
-	for phase, took := range r.Phases {
-		s.duration.WithLabelValues(name, text(phase)).Set(took.Seconds())
-	}
-	if r.Nodes > 0 {
-		s.nodes.WithLabelValues(name).Set(float64(r.Nodes))
-	}
+	s.duration.WithLabelValues(name).Set(r.Took.Seconds())
 }
 
 // Account shows the budget scope that a job spends from. An ε that is no number is
@@ -173,18 +129,11 @@ func (s *Set) Account(name string, a Account) {
 			*epsilon = math.Inf(1)
 		}
 	}
-	for _, old := range []*prometheus.GaugeVec{s.spent, s.limit, s.counted} { // maybe at another δ
-		old.DeletePartialMatch(prometheus.Labels{nameLabel: name, ledgerLabel: scope})
-	}
 	delta := strconv.FormatFloat(a.Delta, 'g', -1, 64)
 	s.spent.WithLabelValues(name, scope, delta).Set(a.Spent)
 	if a.Limit > 0 {
 		s.counted.WithLabelValues(name, scope, delta).Set(a.Counted)
 		s.limit.WithLabelValues(name, scope, delta).Set(a.Limit)
-	}
-	s.free.DeleteLabelValues(name, scope)
-	if !a.Free.IsZero() {
-		s.free.WithLabelValues(name, scope).Set(unix(a.Free))
 	}
 }
 

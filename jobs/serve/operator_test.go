@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // operator asks a server over an engine that is running, without a network.
@@ -37,8 +38,8 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 	server := New(Options{
 		Engine: engine, Store: store, Name: "memory", Token: testToken, Metrics: http.NotFoundHandler(),
 		Cost: func(d jobs.Definition) (Cost, bool) { return Cost{"property=risk", 0.5, 1e-5}, d.Name == "calm" },
-		Budgets: func(context.Context) ([]Budget, error) {
-			return []Budget{{Scope: "property=risk", Delta: 1e-5, CapEpsilon: &left, RemainingEpsilon: &left}}, nil
+		Budgets: func(context.Context) ([]privacy.Balance, error) {
+			return []privacy.Balance{{Scope: "property=risk", Delta: 1e-5, CapEpsilon: &left, RemainingEpsilon: &left}}, nil
 		},
 	})
 	return func(path string) string {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Options of a server.
@@ -22,25 +23,13 @@ type Options struct {
 	Log     *slog.Logger
 
 	// Budgets returns what every scope has spent and what is left.
-	Budgets func(ctx context.Context) ([]Budget, error)
+	Budgets func(ctx context.Context) ([]privacy.Balance, error)
 	// Cost returns what a run of a job spends and from which scope; false where its settings do not say.
 	Cost func(d jobs.Definition) (Cost, bool)
 	// Report writes the page of a run's report, which is JSON, to be shown under
 	// ReportPolicy, a Content-Security-Policy.
 	Report       func(ctx context.Context, w io.Writer, report []byte) error
 	ReportPolicy string
-}
-
-// Budget is what a scope has spent. A number that does not exist is nil: ε beyond
-// conversion, what is left without a cap.
-type Budget struct {
-	Scope            string
-	Releases         int64
-	Epsilon          *float64 // of all releases, however old
-	Delta            float64
-	CapEpsilon       *float64
-	CapPerSeconds    int64
-	RemainingEpsilon *float64
 }
 
 // Cost is what a run of a job spends.

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -71,7 +72,7 @@ type homeContent struct {
 	Jobs    []jobs.Summary // what a person has to fix first
 	Needy   int            // how many of them
 	Runs    []jobs.Run
-	Budgets []Budget
+	Budgets []privacy.Balance
 }
 
 // homeRuns is how many runs the first page shows.
@@ -130,7 +131,7 @@ type jobContent struct {
 	jobs.Summary
 	Ticks  []jobs.Claim // latest first
 	Cost   *Cost
-	Budget *Budget // of its scope; nil: nothing was spent from it yet, and it has no cap
+	Budget *privacy.Balance // of its scope; nil: nothing was spent from it yet, and it has no cap
 }
 
 // shownTicks bounds the ticks of a job that are listed.
@@ -151,10 +152,10 @@ func (s *server) jobPage(r *http.Request) (string, frame, error) {
 		return "", frame{}, err
 	}
 	if cost, ok := s.Cost(all[i].Definition); ok && all[i].Problem == nil {
-		var budgets []Budget
+		var budgets []privacy.Balance
 		budgets, err = s.Budgets(r.Context())
 		content.Cost = &cost
-		if k := slices.IndexFunc(budgets, func(b Budget) bool { return b.Scope == cost.Scope }); k >= 0 {
+		if k := slices.IndexFunc(budgets, func(b privacy.Balance) bool { return b.Scope == cost.Scope }); k >= 0 {
 			content.Budget = &budgets[k]
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/privacy"
 )
 
 const testToken = "a-token-of-this-test-0123456789"
@@ -85,8 +86,8 @@ func newSite(t *testing.T, token string) *site {
 		},
 		Cost:         func(jobs.Definition) (Cost, bool) { return Cost{}, false },
 		ReportPolicy: "default-src 'none'; style-src 'self'",
-		Budgets: func(context.Context) ([]Budget, error) {
-			return []Budget{
+		Budgets: func(context.Context) ([]privacy.Balance, error) {
+			return []privacy.Balance{
 				{
 					Scope: "property=risk", Releases: 1, Epsilon: &epsilon, Delta: 1e-5, CapEpsilon: &limit,
 					CapPerSeconds: 30 * 86400, RemainingEpsilon: &limit,

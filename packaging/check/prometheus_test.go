@@ -5,10 +5,7 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,85 +13,12 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
-	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/storage"
 )
-
-// TestForms reads both forms of a file with Prometheus' own parsers, those of a scrape.
-func TestForms(t *testing.T) {
-	program := build(t)
-	const scope = `a "scope" \ of`
-	for file, kind := range map[string]string{"risk.prom": "text/plain", "risk.om": "application/openmetrics-text"} {
-		path, state := filepath.Join(t.TempDir(), file), t.TempDir()
-		for _, args := range [][]string{
-			{"budget", "set", "--budget-scope", scope, "--properties", "source", "--create", "--epsilon", "9", "--delta", "1e-5"},
-			{"run", "--source-property", "source", "--mode", "stats", "--metrics-file", path},
-		} {
-			run := exec.Command(program, append(args, "--from", "example:karate")...)
-			run.Env = []string{"XDG_STATE_HOME=" + state}
-			if out, err := run.CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		types, samples := scraped(t, data, kind)
-		for name, want := range map[string]model.MetricType{
-			"graphcloak_run_last_success_timestamp_seconds": model.MetricTypeGauge,
-			"graphcloak_epsilon_spent":                      model.MetricTypeGauge,
-		} {
-			if types[name] != want {
-				t.Errorf("%s: %s is a %q, want a %q", file, name, types[name], want)
-			}
-		}
-		counter := map[string]string{"risk.prom": "graphcloak_runs_total", "risk.om": "graphcloak_runs"}[file]
-		if types[counter] != model.MetricTypeCounter {
-			t.Errorf("%s: %s is a %q", file, counter, types[counter])
-		}
-		if got := samples[`{__name__="graphcloak_runs_total", name="risk", status="success"}`]; got != 1 {
-			t.Errorf("%s: %v runs, want 1 of %v", file, got, samples)
-		}
-		if got := samples[`{__name__="graphcloak_epsilon_spent", delta="1e-05", ledger="a \"scope\" \\ of", name="risk"}`]; !(got > 0) {
-			t.Errorf("%s: spent %v of %v", file, got, samples)
-		}
-	}
-}
-
-// scraped parses a scrape to its end.
-func scraped(t *testing.T, data []byte, kind string) (types map[string]model.MetricType, samples map[string]float64) {
-	t.Helper()
-	p, err := textparse.New(data, kind, labels.NewSymbolTable(), textparse.ParserOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	types, samples = make(map[string]model.MetricType), make(map[string]float64)
-	for {
-		entry, err := p.Next()
-		if errors.Is(err, io.EOF) {
-			return types, samples
-		}
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", kind, err, data)
-		}
-		switch entry {
-		case textparse.EntryType:
-			name, of := p.Type()
-			types[string(name)] = of
-		case textparse.EntrySeries:
-			_, _, value := p.Series()
-			var series labels.Labels
-			p.Labels(&series)
-			samples[series.String()] = value
-		}
-	}
-}
 
 // alerts reads the rules as Prometheus does.
 func alerts(t *testing.T) map[string]rulefmt.Rule {

@@ -125,8 +125,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("%d bytes of certificates, %v", len(pem), err)
 	}
 	run := []string{
-		"run", "--from", "example:karate", "--source-property", "source", "--mode", "stats", "--metrics-file",
-		"/state/nightly.prom",
+		"run", "--from", "example:karate", "--source-property", "source", "--mode", "stats",
 	}
 	inside(t, root, config.Config, 0, "--tmpfs /state", run...)
 	inside(t, root, config.Config, 6, "", run...) // nowhere to keep what must outlast a crash: nothing is spent

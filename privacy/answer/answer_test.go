@@ -91,6 +91,44 @@ func TestAttackOnAnswers(t *testing.T) {
 	}
 }
 
+// TestTwoRounds: the best attacks on two rounds tell two histories of a person apart by what the proof says: by 2ε where
+// both truths differ, by ε where one does. A person whose answer changes from no to yes may have the truth of either.
+func TestTwoRounds(t *testing.T) {
+	const n, eps, alpha = 200_000, 1.0, 1e-7
+	cryptotest.SetGlobalRandom(t, 61)
+	// said counts who gives these answers in two rounds, of n people with these truths.
+	said := func(truths, answers [2]bool) (k int) {
+		var rounds [2][]bool
+		for r, truth := range truths {
+			rounds[r] = yes(t, must.Get(plan(eps, r+1, n).Answer(slices.Repeat([]bool{truth}, n), "r", nil))(t))
+		}
+		for i := range n {
+			if rounds[0][i] == answers[0] && rounds[1][i] == answers[1] {
+				k++
+			}
+		}
+		return k
+	}
+	never, changed, always := [2]bool{false, false}, [2]bool{false, true}, [2]bool{true, true}
+	for _, c := range []struct {
+		name          string
+		likely, other [2]bool
+		answers       [2]bool
+		least, most   float64
+	}{
+		{"always against never, yes twice", always, never, always, 1.9 * eps, 2 * eps},
+		{"changed against never, no and yes", changed, never, changed, 0.94 * eps, eps},
+		{"changed against always, no and yes", changed, always, changed, 0.94 * eps, eps},
+		{"always against never, no and yes", always, never, changed, -0.06, 0},
+	} {
+		lo, _ := audit.ClopperPearson(said(c.likely, c.answers), n, alpha)
+		_, hi := audit.ClopperPearson(said(c.other, c.answers), n, alpha)
+		if got := math.Log(lo / hi); got < c.least || got > c.most {
+			t.Errorf("%s: the attack shows ε ≥ %.4f, want from %v to %v", c.name, got, c.least, c.most)
+		}
+	}
+}
+
 // TestCoinsLookAtNoTruth: from one state of the system's generator the coins are the same for all
 // truths, and each truth is turned round by its own.
 func TestCoinsLookAtNoTruth(t *testing.T) {

@@ -7,11 +7,11 @@
 // by itself, with δ = 0, however the rumour spread and whatever the graph is.
 //
 // A [Plan] says what is asked of whom: all of it is public. Pay its [Plan.Charge] with
-// privacy.Spend, then make a [Release] with [Plan.Answer]; or give each person a [Question]
-// of [Plan.Questions], and collect what they sent with [Plan.Collect].
+// privacy.Spend, then make a [Release] with [Plan.Answer]; or give each person a [Package] of
+// [Plan.Packages], and collect what they sent with [Plan.Collect].
 //
 // Answers are asked in rounds. The one of a round is kept and given again whatever the truth
-// has become, and [Unasked] says who has none. A new round asks with fresh coins, and costs
+// has become, and [Kept.Unasked] says who has none. A new round asks with fresh coins, and costs
 // everybody who is asked ε, whether their truth has changed or not: when somebody is asked
 // again follows from public facts alone, so that an answer which changes proves nothing.
 //

@@ -6,8 +6,7 @@
 // releases. [Distinguish] runs the mechanism on two neighbours and turns how well they can be
 // told apart into a lower bound on ε that holds with stated confidence: a bound
 // above the nominal ε refutes the mechanism, one below refutes nothing. [LowBits]
-// is the attack on floating-point noise. [ExactDelta] enumerates the rounded
-// Gaussian where S is small, and leaves nothing to chance.
+// is the attack on floating-point noise.
 package audit
 
 import (

@@ -130,7 +130,7 @@ func TestLowBits(t *testing.T) {
 func TestPMF(t *testing.T) {
 	for _, s := range []int64{1, 3, 32} {
 		radius := int(12 * s)
-		pmf := audit.PMF(s, radius)
+		pmf := probabilities(s, radius)
 		var sum float64
 		for _, p := range pmf {
 			sum += p
@@ -166,7 +166,7 @@ func TestExactDelta(t *testing.T) {
 		{2, []int64{1, 0, -2}, 1},
 		{3, []int64{2, 2, 2}, 1},
 	} {
-		got, err := audit.ExactDelta(c.steps, c.shift, c.eps)
+		got, err := exactDelta(c.steps, c.shift, c.eps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestExactDelta(t *testing.T) {
 			t.Errorf("S = %d, shift %v, ε = %v: δ = %v, want at most the continuous %v", c.steps, c.shift, c.eps, got, want)
 		}
 	}
-	if _, err := audit.ExactDelta(1<<30, []int64{1}, 1); err == nil {
+	if _, err := exactDelta(1<<30, []int64{1}, 1); err == nil {
 		t.Error("enumerated 2³⁰ steps")
 	}
 }
@@ -205,7 +205,7 @@ func TestExactDeltaOfPlans(t *testing.T) {
 			if p.Sensors[0].Step() != 1 {
 				t.Fatalf("lattice %v, want 1", p.Sensors[0].Step())
 			}
-			got, err := audit.ExactDelta(p.Sensors[0].Steps, []int64{int64(math.Ceil(sensitivity))}, 1)
+			got, err := exactDelta(p.Sensors[0].Steps, []int64{int64(math.Ceil(sensitivity))}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,16 +239,8 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Enumerate(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	if r.Refuted || len(r.Exact) < 6 || last == 0 {
+	if r.Refuted || last == 0 {
 		t.Errorf("%s\nprogress %d", r, last)
-	}
-	for _, x := range r.Exact {
-		if x.Delta > x.Limit {
-			t.Errorf("S = %d, shift %v: δ = %v, want at most %v", x.Steps, x.Shift, x.Delta, x.Limit)
-		}
 	}
 	t.Log(r)
 }

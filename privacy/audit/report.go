@@ -20,7 +20,6 @@ type Report struct {
 	Attacks     []Attack `json:"attacks"`
 	LowBits     Result   `json:"lowBits"`
 	Noise       Noise    `json:"noise"`
-	Exact       []Exact  `json:"exact"`
 	Refuted     bool     `json:"refuted"`
 }
 
@@ -30,20 +29,11 @@ type Attack struct {
 	Result
 }
 
-// Exact is one enumeration: noise of Steps lattice steps and readings Shift steps
-// apart, at the plan's ε.
-type Exact struct {
-	Steps int64   `json:"steps"`
-	Shift []int64 `json:"shift"`
-	Delta float64 `json:"delta"` // achieved
-	Limit float64 `json:"limit"` // the plan's
-}
-
 // Run audits a mechanism that is said to be the plan's, such as [OfPlan]: the best
 // distinguisher on pairs as far apart as the plan permits, at one sensor, over all of
 // them and between two, and on those that opts names; the low-bit attack on one
 // sensor; and [CheckNoise]. A right mechanism is refuted with probability at most
-// 3·(1 − opts.Confidence) in all. What [Enumerate] adds leaves nothing to chance.
+// 3·(1 − opts.Confidence) in all.
 // opts.Delta is the plan's. An audit spends nothing, because its readings are made up.
 func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Report, error) {
 	if err := p.Validate(); err != nil {
@@ -53,7 +43,7 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 	if err := opts.setDefaults(); err != nil {
 		return nil, err
 	}
-	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta, Exact: []Exact{}}
+	r := &Report{Epsilon: p.Epsilon, Delta: p.Delta}
 	worst := WorstPair(p)
 	if err := r.attack(ctx, p, m, worst, opts); err != nil {
 		return nil, err
@@ -118,34 +108,6 @@ func (r *Report) attackLowBits(ctx context.Context, p *privacy.Plan, m Mechanism
 	return err
 }
 
-// Enumerate adds the exact δ of the plan's mechanism on small lattices, where it
-// leaves nothing to chance, for shifts whose norm is at most μ·S: as hard to hide as the plan's.
-func (r *Report) Enumerate(ctx context.Context, p *privacy.Plan) error {
-	if r.Epsilon > 600 {
-		return nil // e^ε leaves the range of floating point
-	}
-	for _, c := range []struct {
-		steps      int64
-		dimensions int
-	}{{1, 1}, {2, 1}, {8, 1}, {64, 1}, {2, 2}, {8, 2}, {1, 3}, {2, 3}} {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		k := int64(p.Mu * float64(c.steps) / math.Sqrt(float64(c.dimensions)))
-		if k < 1 || k > 1<<16 {
-			continue
-		}
-		shift := slices.Repeat([]int64{k}, c.dimensions)
-		delta, err := ExactDelta(c.steps, shift, r.Epsilon)
-		if err != nil {
-			return err
-		}
-		r.Exact = append(r.Exact, Exact{Steps: c.steps, Shift: shift, Delta: delta, Limit: r.Delta})
-		r.Refuted = r.Refuted || delta > r.Delta
-	}
-	return nil
-}
-
 // String says what was refuted, and what an audit cannot show.
 func (r *Report) String() string {
 	var b strings.Builder
@@ -161,9 +123,6 @@ func (r *Report) String() string {
 	fmt.Fprintf(&b, "Lowest bits: ε ≥ %.3f (%d and %d of %d releases).\n", r.LowBits.Epsilon, r.LowBits.Hits, r.LowBits.FalseHits,
 		r.LowBits.Trials)
 	b.WriteString(r.Noise.String())
-	for _, x := range r.Exact {
-		fmt.Fprintf(&b, "Enumerated, σ of %d steps, readings %v steps apart: δ = %.6g, at most %v.\n", x.Steps, x.Shift, x.Delta, x.Limit)
-	}
 	b.WriteString("An audit can refute a guarantee and cannot prove one: a bound below ε says only that this attack, on this pair, with " +
 		"this many releases, did not succeed.")
 	return b.String()

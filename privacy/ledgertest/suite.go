@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) privacy.Ledger) {
 		{"error", ruleError},
 		{"states", states},
 		{"perSensor", perSensor},
+		{"perPerson", perPerson},
 		{"scopes", scopes},
 		{"cancelled", cancelled},
 		{"names", names},
@@ -276,6 +277,39 @@ func perSensor(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	}
 	if a := verified(t, open, scope); a.Sensors["a"] != 3*unit || a.Sensors["b"] != 2*unit-unit/4 || a.Spent != 3*unit {
 		t.Errorf("sensors %v", a.Sensors)
+	}
+}
+
+// perPerson: ε adds for each person without rounding, so that a cap of 2ε holds two rounds of answers.
+func perPerson(t *testing.T, open func(*testing.T) privacy.Ledger) {
+	const eps = 0.7 // no multiple of the unit
+	scope := newScope()
+	ctx, l := context.Background(), open(t)
+	cost := must[privacy.Cost](t)(privacy.PureCost(eps))
+	must[privacy.Entry](t)(privacy.SetCap(ctx, l, scope, privacy.Budget{Epsilon: 2 * eps, Delta: 0.1}))
+	charge := func(id string, people ...string) error {
+		c := Charge(scope, id, "a", cost)
+		c.Guarantee, c.Budget, c.Sensors = privacy.PerPerson, privacy.Budget{Epsilon: eps}, make(map[string]privacy.Cost)
+		for _, person := range people {
+			c.Sensors[person] = cost
+		}
+		_, err := privacy.Spend(ctx, l, c)
+		return err
+	}
+	for i, people := range [][]string{{"a", "b"}, {"a"}, {"b", "c"}} {
+		if err := charge(fmt.Sprint(i), people...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := charge("3", "c", "a"); !errors.Is(err, privacy.ErrExhausted) {
+		t.Errorf("a person answers a third time: %v", err)
+	}
+	a := verified(t, open, scope)
+	if a.Sensors["a"] != 2*cost || a.Sensors["b"] != 2*cost || a.Sensors["c"] != cost || a.Guarantee != privacy.PerPerson {
+		t.Errorf("a %v account of %v, want perPerson with 2, 2 and 1 times %d", a.Guarantee, a.Sensors, cost)
+	}
+	if got := must[float64](t)(a.Epsilon(0.1)); got != 2*cost.PureEpsilon() {
+		t.Errorf("ε is %v, want %v", got, 2*cost.PureEpsilon())
 	}
 }
 

@@ -80,9 +80,9 @@ func TestConstants(t *testing.T) {
 	} {
 		closeAbove(t, "between", boundWithin(1, 1.4, c.upper, c.curvature, c.two, c.four), c.want*(1-1e-15), 1e-12)
 	}
-	closeAbove(t, "a cell of ratio 1.1", newTauGrid(1, 1.1, sparseRatio).bend(1e6), .1*.1/8*4*math.Exp(-2), 1e-9)
-	closeAbove(t, "two cells", newTauGrid(1, 1.21, sparseRatio).bend(1e6), .11*.11/8*4*math.Exp(-2)/1.21, 1e-9)
-	closeAbove(t, "a cell below every eigenvalue", newTauGrid(1, 1.1, sparseRatio).bend(.5), .1*.1/8*.25*math.Exp(-.5), 1e-9)
+	closeAbove(t, "a cell of ratio 1.1", newTauGrid(1, 1.1).bend(1e6), .1*.1/8*4*math.Exp(-2), 1e-9)
+	closeAbove(t, "two cells", newTauGrid(1, 1.21).bend(1e6), .11*.11/8*4*math.Exp(-2)/1.21, 1e-9)
+	closeAbove(t, "a cell below every eigenvalue", newTauGrid(1, 1.1).bend(.5), .1*.1/8*.25*math.Exp(-.5), 1e-9)
 }
 
 // TestEveryListedGraphCounts: the upper end is the largest of all listed graphs, also where another attains the lower one,

@@ -88,14 +88,4 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 	if e.Failure < want*(1-1e-9) || e.Failure > want*(1+1e-9) || e.Failure > beta {
 		t.Errorf("after %d rounds at %d values of τ it may fail with probability %v, want %v", calls/2, values, e.Failure, want)
 	}
-
-	takeNoRows(t)
-	calls = 0
-	list := must[[]Bracket](t)(PerSensorWorst(background, m, set, opts))
-	want = float64(calls/2) * beta / float64(values*maxRounds)
-	for _, b := range list {
-		if b.Failure < want*(1-1e-9) || b.Failure > want*(1+1e-9) || b.Failure > beta || b.Upper < e.Lower {
-			t.Fatalf("after %d rounds a reading may fail with probability %v, want %v: it has the joint bound", calls/2, b.Failure, want)
-		}
-	}
 }

@@ -5,7 +5,6 @@ package sensitivity
 import (
 	"context"
 	"math"
-	"testing"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -196,13 +195,6 @@ func perSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, err
 	}
 	out := make([]Bracket, len(m.Sensors))
 	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
-}
-
-// takeNoRows lets every reading have the joint bound until the test ends.
-func takeNoRows(t *testing.T) {
-	before := rowsEntries
-	rowsEntries = 0
-	t.Cleanup(func() { rowsEntries = before })
 }
 
 // failureShares returns the failure probability of one bound of a screen, and how many edges and nodes there are.

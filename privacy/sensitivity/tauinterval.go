@@ -7,23 +7,20 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"github.com/graphcloak/graphcloak/expm"
 )
 
 // tauGrid holds values of τ from one end of an interval to the other, in equal ratios. It depends on
 // the interval alone, so that a certificate that is computed again uses the same.
 type tauGrid []float64
 
-// Ratio of neighbouring values where eigenpairs are at hand and where they are not, and the
-// most cells.
+// Ratio of neighbouring values, and the most cells.
 const (
-	denseRatio, sparseRatio = 1.02, 1.1
-	mostCells               = 256
+	cellRatio = 1.1
+	mostCells = 256
 )
 
-func newTauGrid(from, to, ratio float64) tauGrid {
-	cells := max(1, min(mostCells, int(math.Ceil(math.Log(to/from)/math.Log(ratio)))))
+func newTauGrid(from, to float64) tauGrid {
+	cells := max(1, min(mostCells, int(math.Ceil(math.Log(to/from)/math.Log(cellRatio)))))
 	grid := make(tauGrid, cells+1)
 	for k := range grid {
 		grid[k] = from * math.Pow(to/from, float64(k)/float64(cells))
@@ -60,7 +57,7 @@ func (p *problem) top() float64 { return p.lap.Bound() * (1 + 4*unit) }
 // eigenpairs: [Bound] at values of τ, and what can be between them. The first value is
 // certified closely; the others only where they are not below it.
 func byProducts(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
-	grid := newTauGrid(set.TauFrom, set.TauTo, sparseRatio)
+	grid := newTauGrid(set.TauFrom, set.TauTo)
 	if base.uniform { // the norm falls with τ
 		grid = grid[:1]
 	}
@@ -113,91 +110,6 @@ func (e *Envelope) extend(ctx context.Context, m Model, u []float64, opts Option
 	b, err := Bound(ctx, m, u, opts)
 	b.Failure += spent
 	return b, err
-}
-
-// PerSensorWorst is [PerSensor] over an interval of τ: brackets of the largest sensitivity of each
-// reading, at values of τ and, by the bound between them, at all others. It returns [ErrUncertainty]
-// for a set that is out of range or in which more than τ is uncertain, and the errors of [PerSensor].
-func PerSensorWorst(ctx context.Context, m Model, set Uncertainty, opts Options) ([]Bracket, error) {
-	if err := set.check(m); err != nil {
-		return nil, err
-	}
-	if len(set.Alternatives) > 0 {
-		return nil, fmt.Errorf("%w: of single readings it is certified for tau alone", ErrUncertainty)
-	}
-	if set.TauFrom == set.TauTo {
-		return PerSensor(ctx, m, opts)
-	}
-	m.Tau = set.TauFrom
-	p, err := newProblem(m, nil, &opts)
-	if err != nil {
-		return nil, err
-	}
-	ratio := sparseRatio
-	if m.Diffusion, err = p.shared(ctx, m); err != nil {
-		return nil, err
-	}
-	if m.Diffusion != nil && m.Diffusion.Spectrum() != nil {
-		ratio = denseRatio
-	}
-	grid := newTauGrid(set.TauFrom, set.TauTo, ratio)
-	opts.Failure /= float64(len(grid))
-	var worst []Bracket
-	for k, tau := range grid {
-		m.Tau = tau
-		opts.Progress("uncertainty", int64(k), int64(len(grid)))
-		list, err := PerSensor(ctx, m, opts)
-		if err != nil {
-			return nil, err
-		}
-		worst = widen(worst, list)
-	}
-	return p.addBend(worst, m, grid), nil
-}
-
-// shared returns a diffusion whose eigenpairs serve all τ, where they are cheap.
-func (p *problem) shared(ctx context.Context, m Model) (*expm.Diffusion, error) {
-	if m.Diffusion != nil && m.Diffusion.Spectrum() != nil || p.lap.Order() > exactOrder {
-		return m.Diffusion, nil
-	}
-	return expm.New(ctx, p.lap, m.Tau, expm.Options{Method: expm.Eigen})
-}
-
-// widen returns the larger of two brackets of each reading.
-func widen(worst, list []Bracket) []Bracket {
-	if worst == nil {
-		return list
-	}
-	for k, b := range list {
-		w := &worst[k]
-		if b.Lower > w.Lower {
-			w.Lower, w.Edge = b.Lower, b.Edge
-		}
-		w.Upper, w.Failure, w.Exact = max(w.Upper, b.Upper), w.Failure+b.Failure, false
-	}
-	return worst
-}
-
-// addBend adds to the upper ends what can be between the values of the grid. A reading that no edge
-// reaches at one τ is reached at none.
-func (p *problem) addBend(worst []Bracket, m Model, grid tauGrid) []Bracket {
-	bend := 0.0
-	if !p.trivial() {
-		bend = p.largest() * grid.bend(p.top())
-	}
-	for k := range worst {
-		s, inverse := k, 1.0
-		if m.Sensors != nil {
-			s = m.Sensors[k]
-		}
-		if p.s != nil {
-			inverse = 1 / p.s[s]
-		}
-		if worst[k].Upper > 0 {
-			worst[k].Upper = (worst[k].Upper + bend*inverse) * (1 + 8*unit)
-		}
-	}
-	return worst
 }
 
 // maxPowerDecay is max λᵏe^{-tλ} over [0, top], rounded up.

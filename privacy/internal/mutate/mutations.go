@@ -342,11 +342,6 @@ var fast = []mutation{
 		"return math.Ldexp(float64(x)*(1+0x1p-45), k)",
 	}}, "privacy/audit:TestLowBits"},
 	{
-		"half of an exact δ",
-		[]change{{"privacy/audit/exact.go", "return max(0, p-grow*q)", "return max(0, p-grow*q) / 4"}},
-		"TestExactDelta",
-	},
-	{
 		"an interval that is too short",
 		[]change{{"privacy/audit/audit.go", "float64(n-k+1), mid) <= alpha", "float64(n-k+1), mid) <= 100*alpha"}},
 		"TestClopperPearson",
@@ -774,16 +769,6 @@ var slow = []mutation{
 	{
 		"β not split over τ",
 		[]change{{"privacy/sensitivity/tauinterval.go", "opts.Failure /= float64(2 * len(grid))", "opts.Failure /= 1"}},
-		"TestTauIntervalSplitsFailure",
-	},
-	{
-		"β of a reading not summed over τ",
-		[]change{{"privacy/sensitivity/tauinterval.go", "w.Failure+b.Failure, false", "max(w.Failure, b.Failure), false"}},
-		"TestTauIntervalSplitsFailure",
-	},
-	{
-		"β of a reading not split over τ",
-		[]change{{"privacy/sensitivity/tauinterval.go", "opts.Failure /= float64(len(grid))", "opts.Failure /= 1"}},
 		"TestTauIntervalSplitsFailure",
 	},
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package audit
+package audit_test
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/internal/normal"
 )
 
-// PMF returns P(N = n) of N = ⌊steps·Z + ½⌋ for |n| ≤ radius, at index n + radius,
+// probabilities returns P(N = n) of N = ⌊steps·Z + ½⌋ for |n| ≤ radius, at index n + radius,
 // each within a relative 2⁻⁵² of the truth or an absolute 2⁻¹⁹⁰.
-func PMF(steps int64, radius int) []float64 {
+func probabilities(steps int64, radius int) []float64 {
 	const bits = 192
 	pmf := make([]float64, 2*radius+1)
 	last := normal.CDF(int64(-2*radius-1), 2*steps, bits)
@@ -24,15 +24,15 @@ func PMF(steps int64, radius int) []float64 {
 	return pmf
 }
 
-// maxCells bounds the work of ExactDelta.
+// maxCells bounds the work of exactDelta.
 const maxCells = 1 << 26
 
-// ExactDelta returns an upper bound, tight to about 1e-12, on the least δ at which
+// exactDelta returns an upper bound, tight to about 1e-12, on the least δ at which
 // the release X = a + N of len(shift) sensors, S = steps each, is (ε, δ)-private
 // between a and a + shift, by enumeration:
 //
 //	δ = Σ_x max(0, P(x) − e^ε·P(x − shift)).
-func ExactDelta(steps int64, shift []int64, eps float64) (float64, error) {
+func exactDelta(steps int64, shift []int64, eps float64) (float64, error) {
 	radius := int(9 * steps) // beyond lies less than 2e-19 a coordinate
 	var furthest int64
 	cells := 1.0
@@ -43,7 +43,7 @@ func ExactDelta(steps int64, shift []int64, eps float64) (float64, error) {
 	if steps < 1 || len(shift) == 0 || cells > maxCells || furthest > 1<<20 || !(eps >= 0 && eps < 700) {
 		return 0, fmt.Errorf("audit: cannot enumerate %d sensors at S = %d, shift %v, ε = %v", len(shift), steps, shift, eps)
 	}
-	pmf := PMF(steps, radius+int(furthest))
+	pmf := probabilities(steps, radius+int(furthest))
 	centre := radius + int(furthest)
 	grow := math.Exp(eps)
 	var sum func(dim int, p, q float64) float64
