@@ -10,14 +10,17 @@ import (
 )
 
 // AnswerColumns are the names of the node properties that keep published answers.
-type AnswerColumns struct{ Answer, Round, Rumour string }
+type AnswerColumns struct{ Answer, Round, Epsilon, Rumour string }
+
+// answerColumns is the number of [AnswerColumns].
+const answerColumns = 4
 
 // AnswerNames returns the names of a prefix.
 func AnswerNames(prefix string) AnswerColumns {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
-	return AnswerColumns{prefix + "Answer", prefix + "AnswerRound", prefix + "Rumour"}
+	return AnswerColumns{prefix + "Answer", prefix + "AnswerRound", prefix + "AnswerEpsilon", prefix + "Rumour"}
 }
 
 // AnswerOutline is [Outline] for answers; nodes are those with a kept answer.
@@ -27,6 +30,7 @@ func AnswerOutline(runID, prefix string, nodes []int) Table {
 	t.columns = append([]Column{
 		{Name: names.Answer, Nodes: nodes, Ints: []int64{}},
 		{Name: names.Round, Nodes: nodes, Ints: []int64{}},
+		{Name: names.Epsilon, Nodes: nodes, Floats: []float64{}},
 		{Name: names.Rumour, Nodes: nodes, Strings: []string{}},
 	}, t.columns[3:]...)
 	return t
@@ -36,6 +40,7 @@ func AnswerOutline(runID, prefix string, nodes []int) Table {
 func NewAnswerTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) Table {
 	var nodes []int
 	var yes, rounds []int64
+	var epsilons []float64
 	var rumours []string
 	for i := range g.Order() {
 		a, ok := kept[g.ID(i)]
@@ -46,11 +51,12 @@ func NewAnswerTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) 
 		if a.Yes {
 			said = 1
 		}
-		nodes, yes, rounds, rumours = append(nodes, i), append(yes, said), append(rounds, int64(a.Round)), append(rumours, r.Whisper.Rumour)
+		nodes, yes, rounds = append(nodes, i), append(yes, said), append(rounds, int64(a.Round))
+		epsilons, rumours = append(epsilons, a.Epsilon), append(rumours, r.Whisper.Rumour)
 	}
 	t := AnswerOutline(r.RunID, prefix, nodes)
-	t.columns[0].Ints, t.columns[1].Ints, t.columns[2].Strings = yes, rounds, rumours
-	r.fillNodes(t.columns[3:])
+	t.columns[0].Ints, t.columns[1].Ints, t.columns[2].Floats, t.columns[3].Strings = yes, rounds, epsilons, rumours
+	r.fillNodes(t.columns[answerColumns:])
 	t.record = r.whisperProperties(t.columns)
 	return t
 }
@@ -102,7 +108,7 @@ func (r *Report) whisperProperties(columns []Column) []Property {
 
 // WrittenNames are the properties that runs with a prefix write.
 func WrittenNames(prefix string) (names []string) {
-	for _, c := range append(Outline("", prefix, nil).columns, AnswerOutline("", prefix, nil).columns[:3]...) {
+	for _, c := range append(Outline("", prefix, nil).columns, AnswerOutline("", prefix, nil).columns[:answerColumns]...) {
 		names = append(names, c.Name)
 	}
 	return names

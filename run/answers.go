@@ -54,17 +54,40 @@ func (m *Model) keptAnswers(ctx context.Context, job Job) (answer.Kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kept answers: %w", err)
 	}
+	epsilons, err := m.Source.Signal(ctx, m.Graph, names.Epsilon)
+	if err != nil {
+		return nil, fmt.Errorf("read kept answers: %w", err)
+	}
 	kept := make(answer.Kept)
 	for i, rumour := range about {
 		if rumour != job.Asking.Rumour {
 			continue
 		}
-		if r := rounds[i]; yes[i] != 0 && yes[i] != 1 || !(r >= 1 && r <= math.MaxInt32 && r == math.Trunc(r)) {
-			return nil, fmt.Errorf("%w: what stands in %s and %s of some nodes is no kept answer", ErrBadSignal, names.Answer, names.Round)
+		r := rounds[i]
+		if yes[i] != 0 && yes[i] != 1 || !(r >= 1 && r <= math.MaxInt32 && r == math.Trunc(r)) || !(epsilons[i] > 0) {
+			return nil, fmt.Errorf("%w: what stands in %s, %s and %s of some nodes is no kept answer", ErrBadSignal, names.Answer,
+				names.Round, names.Epsilon)
 		}
-		kept[m.Graph.ID(i)] = answer.KeptAnswer{Yes: yes[i] == 1, Round: int(rounds[i])}
+		kept[m.Graph.ID(i)] = answer.KeptAnswer{Yes: yes[i] == 1, Round: int(r), Epsilon: epsilons[i]}
 	}
 	return kept, nil
+}
+
+// ErrRound says that answers of a round were drawn under another ε than is asked for.
+var ErrRound = errors.New("graphcloak: the round was asked at another epsilon")
+
+// sameEpsilon refuses a question at another ε than its round was asked at, and leaves out answers of earlier rounds at another.
+func sameEpsilon(kept answer.Kept, a plan.Asking) error {
+	for id, k := range kept {
+		switch {
+		case k.Epsilon == a.Epsilon:
+		case k.Round >= a.AtRound():
+			return fmt.Errorf("%w: round %d at ε = %v, not %v", ErrRound, k.Round, k.Epsilon, a.Epsilon)
+		default:
+			delete(kept, id)
+		}
+	}
+	return nil
 }
 
 func answerAttempt(p *plan.Whisper, job Job) *Attempt {

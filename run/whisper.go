@@ -31,6 +31,9 @@ func (m *Model) runWhisper(ctx context.Context, job Job) (*report.Report, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := sameEpsilon(kept, job.Asking); err != nil {
+		return nil, err
+	}
 	p, truths, err := m.askWhom(ctx, job, kept)
 	if err != nil {
 		return nil, err
@@ -153,9 +156,13 @@ func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (
 	if err != nil {
 		return nil, err
 	}
+	job.Asking.Epsilon, job.Asking.Round = r.Plan.Epsilon, r.Plan.Round
+	if err := sameEpsilon(kept, job.Asking); err != nil {
+		return nil, err
+	}
 	if r.Release != nil {
 		for _, a := range r.Answers() {
-			kept[a.ID] = answer.KeptAnswer{Yes: a.Yes, Round: r.Plan.Round}
+			kept[a.ID] = answer.KeptAnswer{Yes: a.Yes, Round: r.Plan.Round, Epsilon: r.Plan.Epsilon}
 		}
 	}
 	rep, err := m.Locate(ctx, r.Plan, kept, job.Recover)

@@ -83,7 +83,11 @@ func TestWhisper(t *testing.T) {
 	if a.Sensors[string(g.ID(33))] != a.Sensors[string(g.ID(0))] || a.Spent.PureEpsilon() != 3 {
 		t.Errorf("the account has %v, and %v at most", a.Sensors, a.Spent)
 	}
-	job.Asking.Round = 2
+	job.Asking.Epsilon = 2
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, run.ErrRound) {
+		t.Errorf("a round at another ε: %v, want %v", err, run.ErrRound)
+	}
+	job.Asking.Epsilon, job.Asking.Round = 3, 2
 	second := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	if w := second.Whisper; w.New != 34 || spent(t, s).Spent.PureEpsilon() != 6 {
 		t.Errorf("%+v, ε = %v: want everybody asked again, at 6", w, spent(t, s).Spent.PureEpsilon())

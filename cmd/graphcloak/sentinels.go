@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/whisper"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/inspect"
@@ -88,11 +89,12 @@ func sentinels() []sentinel {
 		{plan.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
 			"and answer, --isolated allow goes on and does not protect a source there"},
 		{plan.ErrEmpty, exitValidation, "check labels, types, query and sensors"},
-		{plan.ErrNoSignal, exitUsage, "give --source-property or --measurement-property"},
+		{plan.ErrNoSignal, exitUsage, "give --source-property, --measurement-property or --answer-property"},
 		{plan.ErrSignalPublic, exitUsage, "what is public shapes plan and report without noise: name another property there, or " +
 			"leave it out"},
-		{run.ErrMissingSignal, exitValidation, "check --source-property and the selection"},
+		{run.ErrMissingSignal, exitValidation, "check --source-property or --answer-property, and the selection"},
 		{run.ErrSignalKind, exitUsage, "give --measurement-property, or plan again with --source-property"},
+		{run.ErrRound, exitConflict, "give that --epsilon, or ask everybody again in the next --round"},
 		{run.ErrBadSignal, exitValidation, "fix the values, or name another property"},
 		{database.ErrDamaged, exitConflict, "it records what was spent: restore it from a backup; without one, count the whole " +
 			"budget as spent"},
@@ -102,6 +104,7 @@ func sentinels() []sentinel {
 		{sensitivity.ErrUncertainty, exitValidation, "declare less, or select a smaller part of the graph"},
 		{expm.ErrAccuracy, exitValidation, "use a smaller --tau"},
 		{recovery.ErrInvalid, exitValidation, ""},
+		{whisper.ErrInvalid, exitValidation, ""},
 		{allocation.ErrInvalid, exitValidation, ""},
 		{graph.ErrDuplicateNode, exitValidation, graphData},
 		{graph.ErrUnknownNode, exitValidation, graphData},
