@@ -68,7 +68,7 @@ func (a *app) serve(ctx context.Context) error {
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Cost:    jobRunner{a, s}.cost,
 		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(),
-		Budgets: func(ctx context.Context) ([]privacy.Balance, error) { return balances(ctx, s) },
+		Budgets: func(ctx context.Context) ([]privacy.Balance, error) { return balances(ctx, s.Ledger()) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
