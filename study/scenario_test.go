@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/simulate"
@@ -113,38 +112,6 @@ func TestByCommunity(t *testing.T) {
 		if math.Abs(pair[0]-pair[1]) > 1e-6 {
 			t.Errorf("%s: %v by community, %v in all", what, pair[0], pair[1])
 		}
-	}
-}
-
-// The community that is surely served worse than the average is named, and only where chance does
-// not explain it: nor that it is the worst of many.
-func TestWorstServed(t *testing.T) {
-	list := []report.CommunityAccuracy{
-		{CommunityID: 0, Size: 9, Trials: 90, Probability: .9, Lower: .82, Upper: .94},
-		{CommunityID: 1, Name: "north", Size: 4, Trials: 100, Probability: .1, Lower: .05, Upper: .17},
-		{CommunityID: 2, Size: 1, Trials: 1, Probability: 0, Lower: 0, Upper: .79},
-	}
-	a := report.Accuracy{Probability: .52, Communities: list}
-	if got, want := a.WorstSentence(), "Most surely served worse than the average is community north, of 4 nodes: sources there are "+
-		"found 10 % of the time (100 simulated, 95 % interval 5 to 19 %, as one of 3 communities)."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	a.Communities = list[:1]
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("one community: %q", got)
-	}
-	a.Communities, a.Probability = []report.CommunityAccuracy{list[0], list[2]}, .6
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("within chance: %q", got)
-	}
-	many := make([]report.CommunityAccuracy, 60)
-	for k := range many {
-		many[k] = report.CommunityAccuracy{CommunityID: k, Size: 9, Trials: 2, Probability: 1, Lower: .34, Upper: 1}
-	}
-	many[58].Probability, many[58].Lower, many[58].Upper = 0, 0, .66
-	a.Communities, a.Probability = many, .7
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("the worst of 60: %q", got)
 	}
 }
 

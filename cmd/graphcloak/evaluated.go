@@ -14,13 +14,8 @@ import (
 // manyCommunities are shown only under --verbose.
 const manyCommunities = 20
 
-// served is how the plan serves each community, and the one it serves worst.
+// served is how the plan serves each community.
 func served(e *study.Evaluation) []term.Section {
-	list := make([]report.CommunityAccuracy, len(e.Communities))
-	for k, c := range e.Communities {
-		list[k] = c.CommunityAccuracy
-	}
-	a := report.Accuracy{Probability: e.Right.Rate, Communities: list}
 	table := term.Section{
 		Title:   "By community, " + e.Allocation + " noise",
 		Columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
@@ -37,14 +32,14 @@ func served(e *study.Evaluation) []term.Section {
 				mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		Detail: len(list) > manyCommunities,
+		Detail: len(e.Communities) > manyCommunities,
 	}
 	legend := term.Section{
 		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
 			"community is named, cover how often the 95 % set holds the source, set its mean size; --format json has all numbers.",
-		Detail: len(list) > manyCommunities,
+		Detail: len(e.Communities) > manyCommunities,
 	}
-	return []term.Section{table, legend, {Text: a.WorstSentence()}}
+	return []term.Section{table, legend}
 }
 
 // mean is a number, or a dash for none.
