@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -36,10 +37,7 @@ func TestScenarios(t *testing.T) {
 		}
 		outcome[s.Name] = e
 	}
-	plain, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5})))(t)
 	model := outcome["model"]
 	if plain.MeanEMD != model.MeanEMD || plain.Calibration.MeanConfidence != model.Calibration.MeanConfidence {
 		t.Error("the model is no scenario like none")
@@ -81,10 +79,7 @@ func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
 	m, p := testkit.Planned(t, open(t, "net3"), job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2})))(t)
 	var right, trials, named, rightNamed, covered, size, confidence float64
 	for c, x := range e.Communities {
 		if x.CommunityID != c || x.Name == "" || x.Size < 1 {
@@ -131,10 +126,7 @@ func TestScenarioThatChangesNothing(t *testing.T) {
 func TestCoverageOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	set := plan.Settings{Tau: 4}
-	m, err := run.Load(t.Context(), s, set, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(run.Load(t.Context(), s, set, plan.LoadOptions{}))(t)
 	wide := plan.Alternative{Name: "wide"}
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
@@ -142,23 +134,15 @@ func TestCoverageOverGraphs(t *testing.T) {
 		}
 	}
 	set.Alternatives = []plan.Alternative{wide}
-	if m, err = run.Load(t.Context(), s, set, plan.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), plan.Options{
+	m = must.Get(run.Load(t.Context(), s, set, plan.LoadOptions{}))(t)
+	p := must.Get(m.Plan(t.Context(), plan.Options{
 		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
 		Allocation: plan.Allocation{Uniform: true},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, alone := range []bool{false, true} {
 		o := study.Options{Trials: 300, Options: simulate.Options{Seed: 3, Scenario: simulate.OnAlternative(wide)}}
 		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
-		e, err := study.Evaluate(t.Context(), m.Model, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
 		what := "the posterior sums over the stored graph and the 1 listed, each as likely"
 		if alone {
 			what = "the posterior supposes the stored graph, and none of the 1 listed, each as likely"
