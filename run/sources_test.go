@@ -212,7 +212,8 @@ func TestRadiusUnits(t *testing.T) {
 // eigenvectors of a Laplacian that is not symmetric.
 func TestVisibleOfRandomWalk(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}, graphcloak.LoadOptions{}))(t)
+	set := graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}
+	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	n := m.Graph.Order()
 	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{}))(t)
 	M := mat.NewDense(n, n, nil)
