@@ -45,8 +45,6 @@ type Ending struct {
 	Spent bool   // budget is or may be spent: only an attempt that goes on from Saved can end the tick
 	Hint  string // what to do, where the message does not say it; the records tell it after the message
 	Run   *Run   // for the history; nil: nothing to tell
-
-	Result any // what the runner made, for [Options.Ended]
 }
 
 // told is the message of the records: what happened, then what to do.

@@ -162,14 +162,12 @@ func (a *app) given() advice.Choice {
 	return choice
 }
 
-// notices passes on what a store left out.
+// notices passes on what a store has and nobody asked for.
 func (a *app) notices(s graphStore) {
-	list := s.Notices()
 	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
-		list = append(list, u.Unused()...)
-	}
-	for _, n := range list {
-		a.note("Note: %s", n)
+		for _, n := range u.Unused() {
+			a.note("Note: %s", n)
+		}
 	}
 }
 
