@@ -83,4 +83,3 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.",
 		term.Cell(e.Tau, term.FewDigits))
 }
-

@@ -109,7 +109,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 				return err
 			}
 			a.noteTau(p)
-		} else if err := a.noteCommunities(ctx, m, p); err != nil {
+		} else if err := a.noteCommunities(ctx, m, p.Communities); err != nil {
 			return err
 		}
 		result, err := study.Evaluate(ctx, m.Model, p, e.options)

@@ -38,7 +38,6 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		{Text: accuracyLimit(p)},
 		{Text: allocationCost(p)},
 	}
-	sections = append(sections, tauSection(p)...)
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true},
 		term.Section{Answer: planAnswer(p)},
 		term.Section{Items: append(qualified(p.Promise().Qualified()),

@@ -202,7 +202,7 @@ func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) 
 		prefix, _ := rep.Configuration["propertyPrefix"].(string)
 		v := page.View{
 			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
-			Queries: memberQueries(rep, prefix), Command: a.repeatedRun(rep),
+			Queries: memberQueries(rep, prefix), Command: repeatedRun(rep),
 		}
 		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 			return err
