@@ -79,7 +79,7 @@ func (t *table) readHeader(wanted []string) error {
 	if len(t.header) > maxColumns {
 		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
 	}
-	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is told
+	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is shown
 		if slices.Contains(wanted, w) && t.column(w) < 0 {
 			return t.missing(w)
 		}

@@ -22,7 +22,7 @@ const (
 )
 
 // Bounded accepts 64 connections at once, a sixteenth of the files that a process may usually
-// open, so that jobs go on whoever connects.
+// open, so that jobs go on however many connect.
 func Bounded(l net.Listener) net.Listener { return netutil.LimitListener(l, 64) }
 
 // New returns a server with limits on what a client may ask of it. Its address and
