@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -38,11 +39,9 @@ func TestFitBetweenTaus(t *testing.T) {
 		}
 		rep := new(report.Report)
 		in := Measurements{Nodes: nodes, Values: y, Sigmas: sigmas}
-		if err := pathOperator(t, 24, 4).Analyse(t.Context(), in,
+		must.Do(t, pathOperator(t, 24, 4).Analyse(t.Context(), in,
 			detected(community.Partition{Labels: make([]int, 24), Count: 1, Names: []string{"all"}}), nil,
-			Options{TauFrom: from, TauTo: to}, rep); err != nil {
-			t.Fatal(err)
-		}
+			Options{TauFrom: from, TauTo: to}, rep))
 		if p := rep.Fit.PValue; c.fits && p < report.PoorFit || !c.fits && p > .001 {
 			t.Errorf("%+v: p = %v", c, p)
 		}
@@ -56,14 +55,8 @@ func detected(p community.Partition) func(context.Context) (community.Partition,
 
 func pathOperator(t *testing.T, n int, tau float64) *Operator {
 	t.Helper()
-	g, err := graph.Path(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(n))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	d, err := expm.New(t.Context(), l, tau, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{}))(t)
 	return &Operator{Graph: g, Laplacian: l, Diffusion: d}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -35,10 +36,7 @@ func TestFewSensorsOfALargeGraph(t *testing.T) {
 // TestOneSourceOfALargeGraph: beyond the order up to which rows are held one source is weighed, and the report says so.
 func TestOneSourceOfALargeGraph(t *testing.T) {
 	for n, noted := range map[int]bool{DenseLimit: false, DenseLimit + 1: true} {
-		g, err := graph.Path(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Path(n))(t)
 		a := analysis{Whitened: &Whitened{op: &Operator{Graph: g}}, report: &report.Report{}}
 		if why := a.onlyOne(); why != "" != noted {
 			t.Errorf("%d nodes: %q", n, why)
@@ -50,23 +48,14 @@ func TestOneSourceOfALargeGraph(t *testing.T) {
 // makes.
 func analyseFew(t *testing.T, n, sensors int) *report.Report {
 	t.Helper()
-	g, err := graph.Path(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(n))(t)
 	labels := make([]int, n)
 	for i := n / 2; i < n; i++ {
 		labels[i] = 1
 	}
-	part, err := community.FromLabels(g, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(community.FromLabels(g, labels))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	d, err := expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev}))(t)
 	rate := DefaultFaultRate
 	in := Measurements{Clip: &privacy.Interval{Lo: 0, Hi: 1}}
 	for s := range sensors {
@@ -75,9 +64,7 @@ func analyseFew(t *testing.T, n, sensors int) *report.Report {
 	in.Values[0] = .9
 	rep := &report.Report{}
 	o := &Operator{Graph: g, Laplacian: l, Diffusion: d}
-	if err := o.Analyse(t.Context(), in, detected(part), nil, Options{FaultRate: &rate}, rep); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.Analyse(t.Context(), in, detected(part), nil, Options{FaultRate: &rate}, rep))
 	return rep
 }
 

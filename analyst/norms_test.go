@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -20,14 +21,8 @@ import (
 // same: there the directions that they share are followed by rounding.
 func TestNormsOfSmoothGraph(t *testing.T) {
 	const n = 12_000
-	g, err := graph.BarabasiAlbert(n, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.BarabasiAlbert(n, 5, 1))(t)
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 4, expm.Options{}))(t)
 	const source = 77
 	unit, y := make([]float64, n), make([]float64, n)
 	unit[source] = 1
@@ -37,14 +32,8 @@ func TestNormsOfSmoothGraph(t *testing.T) {
 	for i := range y {
 		y[i] += sigma * rnd.NormFloat64()
 	}
-	data, err := measurement.Whiten(d, y, measurement.Uniform(sigma, n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	norms, err := posterior.ColumnNorms(t.Context(), data, posterior.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(measurement.Whiten(d, y, measurement.Uniform(sigma, n)))(t)
+	norms := must.Get(posterior.ColumnNorms(t.Context(), data, posterior.Options{}))(t)
 	column := make([]float64, n)
 	for i := 0; i < n; i += 500 {
 		clear(unit)
@@ -69,10 +58,7 @@ func TestNormsOfSpatialGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev}))(t)
 	rnd := rand.New(rand.NewPCG(52, 1))
 	unit, y, weight := make([]float64, n), make([]float64, n), make([]float64, n)
 	unit[source] = 1
@@ -82,10 +68,7 @@ func TestNormsOfSpatialGraph(t *testing.T) {
 		weight[i] = 1 / (sigma * sigma)
 		y[i] += sigma * rnd.NormFloat64()
 	}
-	data, err := measurement.Whiten(d, y, weight)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(measurement.Whiten(d, y, weight))(t)
 	products := int64(0)
 	norms, err := posterior.ColumnNorms(t.Context(), data, posterior.Options{Progress: func(_ string, done, _ int64) { products = done }})
 	if err != nil || products > 0 {

@@ -10,21 +10,16 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
 // operatorOnPath returns the operator of a path through products, and so many listed graphs that are paths too.
 func operatorOnPath(t *testing.T, n, listed int) (*analyst.Operator, []analyst.ListedGraph) {
 	t.Helper()
-	g, err := graph.Path(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(n))(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	d, err := expm.New(t.Context(), l, 1, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, 1, expm.Options{Method: expm.Chebyshev}))(t)
 	list := make([]analyst.ListedGraph, listed)
 	for k := range list {
 		list[k] = analyst.ListedGraph{Name: "path", Graph: g, Laplacian: l}
@@ -90,14 +85,8 @@ func TestCheckProcesses(t *testing.T) {
 	if err := o.CheckProcesses(graphs, 1, 1e12, nodes); err != nil {
 		t.Errorf("without a guard: %v", err)
 	}
-	g, err := graph.Star(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heavy, err := g.Changed([]graph.Change{{Source: g.ID(0), Target: g.ID(1), Weight: math.MaxFloat64}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Star(n))(t)
+	heavy := must.Get(g.Changed([]graph.Change{{Source: g.ID(0), Target: g.ID(1), Weight: math.MaxFloat64}}))(t)
 	o.Guard = func(string, int64) error { return nil }
 	graphs[0].Laplacian = laplacian.New(heavy, laplacian.Combinatorial)
 	if err := o.CheckProcesses(graphs, 0, 0, nodes); !errors.Is(err, expm.ErrAccuracy) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -16,9 +17,7 @@ func TestSlicesAreReused(t *testing.T) {
 	analyse := func(o *Operator) *report.Report {
 		t.Helper()
 		rep := &report.Report{}
-		if err := o.Analyse(t.Context(), in, detected(one), nil, Options{}, rep); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.Analyse(t.Context(), in, detected(one), nil, Options{}, rep))
 		return rep
 	}
 	o := pathOperator(t, 20, 2)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 )
@@ -30,10 +31,7 @@ func untilBroken(ctx context.Context, _ *graph.Graph) (community.Partition, erro
 // for; its errors and panics reach who waits. Who waits no longer than a context does not break it off.
 func TestBeside(t *testing.T) {
 	g := testgraph.Grid(20, 20).Graph
-	want, err := community.Leiden{}.Detect(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(community.Leiden{}.Detect(t.Context(), g))(t)
 	s := community.Beside(t.Context(), community.Leiden{}, g)
 	for range 2 {
 		if got, err := s.Wait(t.Context()); err != nil || !reflect.DeepEqual(got, want) {

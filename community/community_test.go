@@ -23,6 +23,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // blocks is a graph of count blocks of the given order, with edges inside and
@@ -34,9 +35,7 @@ func blocks(t testing.TB, r *rand.Rand, count, order int, in, out float64, weigh
 	planted := make([]int, n)
 	for i := range n {
 		planted[i] = i / order
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	for u := range n {
 		for v := range u {
@@ -49,16 +48,11 @@ func blocks(t testing.TB, r *rand.Rand, count, order int, in, out float64, weigh
 				if weighted {
 					w = 0.5 + r.Float64()
 				}
-				if err := b.Connect(u, v, w, 1); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.Connect(u, v, w, 1))
 			}
 		}
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g, planted
 }
 
@@ -105,10 +99,7 @@ func TestLeidenOracle(t *testing.T) {
 			w, _ := toGonum(g, make([]int, g.Order()))
 			best = max(best, gonum.Q(w, gonum.Modularize(w, 1, rand.NewPCG(s, 0)).Communities(), 1))
 		}
-		p, err := community.Leiden{}.Detect(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(community.Leiden{}.Detect(t.Context(), g))(t)
 		w, groups := toGonum(g, p.Labels)
 		if q := gonum.Q(w, groups, 1); q < 0.995*best || !scalar.EqualWithinAbs(q, p.Modularity, 1e-14) {
 			t.Errorf("seed %d, trial %d: Q = %v (and says %v), gonum %v", seed, trial, q, p.Modularity, best)
@@ -165,10 +156,7 @@ func TestPlanted(t *testing.T) {
 		detector community.Detector
 	}{{"leiden", false, community.Leiden{}}, {"leiden weighted", true, community.Leiden{Seed: 9}}} {
 		g, planted := blocks(t, r, 5, 60, 0.3, 0.005, c.weighted)
-		p, err := c.detector.Detect(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.detector.Detect(t.Context(), g))(t)
 		check(t, g, p)
 		if !slices.Equal(p.Labels, planted) {
 			t.Errorf("%s, seed %d: found %d communities, Q = %v; want the 5 blocks, Q = %v",
@@ -183,14 +171,10 @@ func TestResolutionLimit(t *testing.T) {
 	const cliques, order = 30, 5
 	var b graph.Builder
 	for i := range cliques * order {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	connect := func(u, v int) {
-		if err := b.Connect(u, v, 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(u, v, 1, 1))
 	}
 	for c := range cliques {
 		for i := range order {
@@ -200,10 +184,7 @@ func TestResolutionLimit(t *testing.T) {
 		}
 		connect(c*order, (c*order+order+1)%(cliques*order))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	for _, c := range []struct {
 		detector community.Detector
 		one      bool // one community a clique
@@ -211,10 +192,7 @@ func TestResolutionLimit(t *testing.T) {
 		{community.Leiden{}, false},
 		{community.Leiden{Gamma: 3}, true},
 	} {
-		p, err := c.detector.Detect(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(c.detector.Detect(t.Context(), g))(t)
 		check(t, g, p)
 		if (p.Count == cliques) != c.one {
 			t.Errorf("%+v: %d communities of %d cliques", c.detector, p.Count, cliques)
@@ -226,26 +204,16 @@ func TestResolutionLimit(t *testing.T) {
 func TestScale(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 0))
 	g, _ := blocks(t, r, 3, 30, 0.4, 0.05, true)
-	want, err := community.Leiden{}.Detect(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(community.Leiden{}.Detect(t.Context(), g))(t)
 	for _, scale := range []float64{0x1p-1000, 0x1p-3, 0x1p1000} {
 		var b graph.Builder
 		for i := range g.Order() {
-			if _, err := b.AddNode(g.ID(i)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.AddNode(g.ID(i)))(t)
 		}
 		for e := range g.Edges() {
-			if err := b.Connect(e.U, e.V, scale*e.Weight, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(e.U, e.V, scale*e.Weight, 1))
 		}
-		h, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(b.Graph())(t)
 		got, err := community.Leiden{}.Detect(t.Context(), h)
 		if err != nil || !slices.Equal(got.Labels, want.Labels) || got.Modularity != want.Modularity {
 			t.Errorf("weights times %v: %d communities, Q = %v, %v; want %d, %v", scale, got.Count, got.Modularity, err, want.Count,
@@ -262,10 +230,7 @@ func TestDeterministic(t *testing.T) {
 	var first community.Partition
 	for run, processors := range []int{1, 1, 2, 4} {
 		runtime.GOMAXPROCS(processors)
-		p, err := community.Leiden{Seed: 3}.Detect(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(community.Leiden{Seed: 3}.Detect(t.Context(), g))(t)
 		if run == 0 {
 			first = p
 		}
@@ -279,14 +244,9 @@ func TestDegenerate(t *testing.T) {
 	none := func(n int) *graph.Graph {
 		var b graph.Builder
 		for i := range n {
-			if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 		}
-		g, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(b.Graph())(t)
 		return g
 	}
 	for n := range 4 {
@@ -363,10 +323,7 @@ func TestWeakBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(10) {
-		p, err := community.Leiden{Seed: seed}.Detect(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(community.Leiden{Seed: seed}.Detect(t.Context(), g))(t)
 		w, groups := toGonum(g, p.Labels)
 		if q := gonum.Q(w, groups, 1); q < 0.995*0.243414 {
 			t.Errorf("seed %d: modularity %v", seed, q)

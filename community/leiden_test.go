@@ -10,13 +10,11 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestSplit(t *testing.T) {
-	g, err := graph.Path(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(5))(t)
 	if got, want := split(g, []int32{7, 3, 7, 7, 3}), []int32{0, 1, 2, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("parts %v, want %v", got, want)
 	}
@@ -29,10 +27,7 @@ func newSearch(n int, penalty float64) *search {
 // A node leaves a community that costs it more than its edges are worth, though
 // no other community is better.
 func TestMoveAlone(t *testing.T) {
-	g, err := graph.Complete(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Complete(3))(t)
 	l, penalty := evenly(g, 5)
 	s := newSearch(3, penalty)
 	s.ctx = t.Context()
@@ -47,19 +42,12 @@ func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	for _, e := range edges {
-		if err := b.Connect(e.U, e.V, e.Weight, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, e.Weight, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
@@ -83,10 +71,7 @@ func refinements(t *testing.T, g *graph.Graph, gamma float64) [][]int32 {
 	s.ctx, s.theta = t.Context(), 1e6
 	var all [][]int32
 	for range 200 {
-		parts, err := s.refine(l, make([]int32, g.Order()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := must.Get(s.refine(l, make([]int32, g.Order())))(t)
 		all = append(all, parts)
 	}
 	return all
@@ -158,10 +143,7 @@ func TestMoveAndRefine(t *testing.T) {
 		if err := s.move(l, c); err != nil || l.objective(c, penalty) < before {
 			t.Fatalf("seed %d: objective %v after %v, %v", seed, l.objective(c, penalty), before, err)
 		}
-		parts, err := s.refine(l, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := must.Get(s.refine(l, c))(t)
 		of := make(map[int32]int32)
 		for v, p := range parts {
 			if x, ok := of[p]; ok && x != c[v] {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestNameByMembers: the centre of a star first, then the lowest of its leaves; a caption
@@ -16,26 +17,16 @@ import (
 func TestNameByMembers(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b", "c", "d", "hub", "lone"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
 	for _, leaf := range []graph.ID{"a", "b", "c", "d"} {
-		if err := b.AddEdge("hub", leaf, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.AddEdge("hub", leaf, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	labels := make([]int, g.Order())
 	lone, _ := g.Index("lone")
 	labels[lone] = 7
-	p, err := community.FromLabels(g, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(community.FromLabels(g, labels))(t)
 	if got := p.NameByMembers(g, nil).Names; !slices.Equal(got, []string{"0 around hub and a", "1 around lone"}) {
 		t.Errorf("names are %q", got)
 	}

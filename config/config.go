@@ -83,7 +83,7 @@ type Privacy struct {
 	Metric        string // hops, or the property that holds a relationship's length
 	Allocation    string
 	Guarantee     string
-	SpendAtChance bool   // spend where nothing will be told
+	SpendAtChance bool   // spend although simulation finds no answer
 	Clip          Clip   // of a reading; zero: the range that the diffusion can reach
 	Scenario      string // file of alternative graphs; "": none
 }

@@ -25,7 +25,7 @@ const (
 	maxFile  = 1 << 18
 	maxDepth = 32
 
-	maxProblems = 20 // unknown keys that are told one by one
+	maxProblems = 20 // unknown keys that are reported one by one
 )
 
 // readFile returns the values of a file by lower-case key, and what is wrong

@@ -165,7 +165,7 @@ func sections() []section {
 				"a server that others see"),
 		}},
 		{GroupWrite, []Setting{
-			row("mode", "", "stream: a row a node; stats: the summary; write: into the store",
+			row("mode", "", "where the answer goes; stream: a row a node; stats: the summary; write: into the store",
 				"what becomes of the answer", Setting{Default: "stream", Values: []string{"stream", "stats", "write"}}),
 			row("propertyPrefix", "NAME", "start of the names of written properties", "two runs on one graph",
 				Setting{Default: "gc", check: checkPrefix}),

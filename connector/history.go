@@ -28,10 +28,10 @@ const (
 	keyBPDN        = "bpdnStatus"
 )
 
-// History merges the history entries of runs (told, by id) with the records that the store
+// History merges the history entries of runs, by id, with the records that the store
 // keeps: a run without an entry gets one from its record.
-func History(told map[string]jobs.Run, known []Run) []jobs.Run {
-	all := maps.Clone(told)
+func History(entries map[string]jobs.Run, known []Run) []jobs.Run {
+	all := maps.Clone(entries)
 	if all == nil {
 		all = map[string]jobs.Run{}
 	}

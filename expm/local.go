@@ -69,7 +69,7 @@ func (d *Diffusion) nearby(js []int) []int32 {
 	if row == nil {
 		return order
 	}
-	parallel.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(row[js[a]], row[js[b]]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(row[js[a]], row[js[b]]), cmp.Compare(a, b)) })
 	return order
 }
 

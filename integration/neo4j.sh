@@ -5,8 +5,6 @@
 #   neo4j.sh          run a server
 #   neo4j.sh --fetch  only fetch the jars and print where they are
 # Settings by environment: NEO4J_VERSION=5.26.30  BOLT_PORT=17687  NEO4J_PASSWORD=graphcloak-test  NEO4J_HEAP=1g
-#   NEO4J_TIER=1 (of the JIT compiler: 1 starts fast, 4 runs fast)  NEO4J_PAGECACHE=256m
-#   NEO4J_IMPORT=DIR (loads DIR/nodes.csv and DIR/relationships.csv, in the format of neo4j-admin, before the start)
 #   NEO4J_CONF_EXTRA="key=value lines"  JAVA_HOME
 set -euo pipefail
 version=${NEO4J_VERSION:-5.26.30}
@@ -85,7 +83,7 @@ server.bolt.listen_address=127.0.0.1:$port
 server.bolt.advertised_address=127.0.0.1:$port
 server.http.enabled=false
 server.https.enabled=false
-server.memory.pagecache.size=${NEO4J_PAGECACHE:-256m}
+server.memory.pagecache.size=256m
 server.directories.lib=$lib
 dbms.usage_report.enabled=false
 ${NEO4J_CONF_EXTRA:-}
@@ -93,17 +91,13 @@ CONF
 # A calendar version announces itself on every network it finds unless told not to.
 [[ $version == 5.* ]] || echo server.fleet_discovery.enabled=false >>"$home/conf/neo4j.conf"
 admin() {
-  NEO4J_HOME=$home NEO4J_CONF=$home/conf "$java" -Xmx"${admin_heap:-256m}" -cp "$lib/*" org.neo4j.cli.AdminTool "$@" \
+  NEO4J_HOME=$home NEO4J_CONF=$home/conf "$java" -Xmx256m -cp "$lib/*" org.neo4j.cli.AdminTool "$@" \
     >"$home/logs/admin.log" 2>&1 || { cat "$home/logs/admin.log" >&2; exit 1; }
 }
 admin dbms set-initial-password "$password"
-if [[ -n ${NEO4J_IMPORT:-} ]]; then
-  admin_heap=1g admin database import full --nodes="$NEO4J_IMPORT/nodes.csv" --relationships="$NEO4J_IMPORT/relationships.csv" \
-    --overwrite-destination neo4j
-fi
 serve() {
   : >"$home/logs/console.log"
-  "$java" -Xms"$heap" -Xmx"$heap" -XX:+UseG1GC -XX:TieredStopAtLevel="${NEO4J_TIER:-1}" -Djdk.nio.maxCachedBufferSize=1024 \
+  "$java" -Xms"$heap" -Xmx"$heap" -XX:+UseG1GC -XX:TieredStopAtLevel=1 -Djdk.nio.maxCachedBufferSize=1024 \
     -Dio.netty.tryReflectionSetAccessible=true -Dlog4j2.disable.jmx=true --add-opens=java.base/java.nio=ALL-UNNAMED \
     --add-opens=java.base/java.io=ALL-UNNAMED --add-opens=java.base/sun.nio.ch=ALL-UNNAMED --add-modules=jdk.incubator.vector \
     -cp "$lib/*" "$main" --home-dir="$home" --config-dir="$home/conf" --console-mode >"$home/logs/console.log" 2>&1 </dev/null &

@@ -301,7 +301,7 @@ func TestFlood(t *testing.T) {
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	f := newFleet(t, 0, jobOn(name, "@every 1s", label, property, "maxRetries", 0, "mode", "stats"))
 	f.servers = make([]*member, 1)
-	f.start(0, "sh", "-c", `ulimit -n 64 && exec "$0" "$@"`)
+	f.start(0, "sh", "-c", `ulimit -n 256 && exec "$0" "$@"`)
 	address := ""
 	for range 3000 {
 		if _, after, ok := strings.Cut(f.log.String(), "http://"); ok {
@@ -310,7 +310,7 @@ func TestFlood(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	for range 200 {
+	for range 400 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)

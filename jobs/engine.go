@@ -47,9 +47,9 @@ type Engine struct {
 	work   sync.WaitGroup
 
 	// By the name of a job, of Run alone.
-	kept       map[string]time.Time // the tick that was due while every slot was taken
-	toldMissed map[string]time.Time // the latest missed time that was logged
-	told       map[string]string    // what was logged to be wrong with it
+	kept         map[string]time.Time // the tick that was due while every slot was taken
+	loggedMissed map[string]time.Time // the latest missed time that was logged
+	logged       map[string]string    // what was logged to be wrong with it
 }
 
 // New returns an engine that does nothing before [Engine.Run] or [Engine.RunNow].
@@ -74,7 +74,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool),
-		kept: make(map[string]time.Time), toldMissed: make(map[string]time.Time), told: make(map[string]string),
+		kept: make(map[string]time.Time), loggedMissed: make(map[string]time.Time), logged: make(map[string]string),
 		roster: readJobs(o.Settings, o.Runner.Check),
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// settleTime bounds how long an instance tries to tell the store how a tick ended.
+// settleTime bounds how long an instance tries to record how a tick ended.
 const settleTime = 30 * time.Second
 
 // maxAttempts is how often a tick is begun that never comes to an end of its own, nor is
@@ -39,8 +39,8 @@ type holding struct {
 	saved []byte
 }
 
-// hold runs a claimed tick to its end, or as far as this instance may, and tells the
-// store. Parent's end is the instance's: the run then has Drain to finish.
+// hold runs a claimed tick to its end, or as far as this instance may, and records
+// it. Parent's end is the instance's: the run then has Drain to finish.
 func (e *Engine) hold(parent context.Context, d Definition, c Claim) Ending {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(parent))
 	h := &holding{e: e, d: d, claim: c, ctx: ctx, stop: stop, over: parent.Done(), saved: c.Saved}
@@ -206,14 +206,14 @@ func (h *holding) save(ctx context.Context, saved []byte) error {
 	return nil
 }
 
-// settle tells the store how the tick ended: it ends, or is left to another attempt.
+// settle records how the tick ended: it ends, or is left to another attempt.
 func (h *holding) settle(end Ending, took time.Duration) {
 	cause := context.Cause(h.ctx)
 	if errors.Is(cause, ErrLost) {
 		h.lost()
 		return
 	}
-	// What is told is under no token, so it is done within a lease that runs.
+	// The history is written under no token, so it is done within a lease that runs.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.ctx), min(settleTime, h.e.Lease))
 	defer cancel()
 	c, err := h.e.Store.Renew(ctx, h.claim.Tick, h.claim.Token, h.e.Lease)
@@ -249,7 +249,7 @@ func (h *holding) yield(ctx context.Context, end Ending, took time.Duration) {
 			at = now.Add(h.d.backoff(h.d.MaxRetries+1, rand.Float64()))
 		}
 	}
-	message := end.told()
+	message := end.record()
 	h.put(ctx, end, Running, message, took)
 	if err := h.e.Store.Yield(ctx, h.claim.Tick, h.claim.Token, at, message); err != nil {
 		h.e.Log.Warn("a tick could not be handed on; its lease runs out", "job", h.d.Name, "tick", h.claim.NominalTime, "error", err)
@@ -271,7 +271,7 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 			end.Message += "; it was given up, and what it spent stays spent"
 		}
 	}
-	end.Message = end.told()
+	end.Message = end.record()
 	if id := h.put(ctx, end, end.Status, end.Message, took); id != "" {
 		end.RunID = id
 	}
@@ -283,8 +283,8 @@ func (h *holding) finish(ctx context.Context, end Ending, took time.Duration) {
 		end.RunID, "reason", end.Message)
 }
 
-// severity is the level at which the end of a tick is logged: a log that tells only of
-// what needs somebody tells of every end that is no answer.
+// severity is the level at which the end of a tick is logged: a log of what needs
+// somebody has every end that is no answer.
 func severity(s Status) slog.Level {
 	switch s {
 	case Failed, OverBudget:
@@ -306,7 +306,7 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, message st
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 		return ""
 	}
-	// part of it was spent on private values: no more is told of it
+	// part of it was spent on private values: no more is recorded of it
 	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
 	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
 	if status != Running {

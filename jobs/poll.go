@@ -97,7 +97,7 @@ func (e *Engine) poll(ctx context.Context) (wait time.Duration, err error) {
 				return wait, err
 			}
 		}
-		e.tell(j)
+		e.log(j)
 		if !next.IsZero() {
 			wait = min(wait, max(next.Sub(view.now), 0))
 		}
@@ -160,21 +160,21 @@ func (e *Engine) beginAll(ctx context.Context, all []turn) map[string]bool {
 	return began
 }
 
-// tell logs what is wrong with a job where this instance has not logged it yet, and the
+// log logs what is wrong with a job where this instance has not logged it yet, and the
 // times that it has missed since its last run, once each.
-func (e *Engine) tell(j Job) {
-	if j.MissedLast.After(e.toldMissed[j.Name]) {
-		e.toldMissed[j.Name] = j.MissedLast
+func (e *Engine) log(j Job) {
+	if j.MissedLast.After(e.loggedMissed[j.Name]) {
+		e.loggedMissed[j.Name] = j.MissedLast
 		e.Log.Warn("times of a job were missed", "job", j.Name, "times", j.Missed, "latest", j.MissedLast)
 	}
 	problem, text := cmp.Or(j.Problem, j.Caution.Err), ""
 	if problem != nil {
 		text = oneLine(problem.Error())
 	}
-	if e.told[j.Name] == text {
+	if e.logged[j.Name] == text {
 		return
 	}
-	switch e.told[j.Name] = text; {
+	switch e.logged[j.Name] = text; {
 	case j.Problem != nil:
 		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", text)
 	case problem != nil:

@@ -68,7 +68,7 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 }
 
 // caution asks about the jobs that wait for their first run: how a later one will end, the
-// last one tells.
+// last one shows.
 func (e *Engine) caution(ctx context.Context, all []Job) {
 	var waiting []Definition
 	for _, j := range all {

@@ -43,14 +43,12 @@ type Ending struct {
 	Outcome
 	Retry bool   // it may do better next time
 	Spent bool   // budget is or may be spent: only an attempt that goes on from Saved can end the tick
-	Hint  string // what to do, where the message does not say it; the records tell it after the message
-	Run   *Run   // for the history; nil: nothing to tell
-
-	Result any // what the runner made, for [Options.Ended]
+	Hint  string // what to do, where the message does not say it; the records have it after the message
+	Run   *Run   // for the history; nil: none
 }
 
-// told is the message of the records: what happened, then what to do.
-func (e Ending) told() string {
+// record is the message of the records: what happened, then what to do.
+func (e Ending) record() string {
 	if e.Hint == "" {
 		return oneLine(e.Message)
 	}

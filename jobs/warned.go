@@ -4,10 +4,10 @@ package jobs
 
 import "strings"
 
-// warnedMark begins what a message tells of the warnings before a spend.
+// warnedMark begins the warnings before a spend in a message.
 const warnedMark = "Warned before it spent: "
 
-// WithWarnings adds the warnings that a run gave before it spent to what is told of its end.
+// WithWarnings adds the warnings that a run gave before it spent to the message of its end.
 func WithWarnings(message string, warnings []string) string {
 	if len(warnings) == 0 {
 		return message
@@ -15,14 +15,14 @@ func WithWarnings(message string, warnings []string) string {
 	return strings.TrimSpace(message + " " + warnedMark + strings.Join(warnings, "; ") + ".")
 }
 
-// Told parts the message of a run into what is told of its end and its warnings before it spent, "" without any.
-func (r Run) Told() (end, warnings string) {
-	end, warnings, _ = strings.Cut(r.Message, warnedMark)
-	return strings.TrimSpace(end), warnings
+// Ended is the message of a run without its warnings before it spent.
+func (r Run) Ended() string {
+	end, _, _ := strings.Cut(r.Message, warnedMark)
+	return strings.TrimSpace(end)
 }
 
 // Warnings are those before the spend, "" without any.
 func (r Run) Warnings() string {
-	_, warnings := r.Told()
+	_, warnings, _ := strings.Cut(r.Message, warnedMark)
 	return warnings
 }

@@ -4,7 +4,6 @@ package privacy
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -219,47 +218,21 @@ func (p *Plan) slack() float64 { return 1 + float64(len(p.Sensors)+256)*0x1p-50 
 func (p *Plan) allocate(r float64) error {
 	first := r * (p.Sensitivity.Upper + p.numericalError(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
 	var sum float64
-	for alike := range p.alike() {
-		s := alike[0]
+	for i := range p.Sensors {
+		s := &p.Sensors[i]
 		s.Exponent = p.Clip.exponent(first / math.Sqrt(s.Weight))
-		square := s.Weight * s.Step() * s.Step()
-		for i := range alike {
-			alike[i].Exponent = s.Exponent
-			sum += square
-		}
+		sum += float64(s.Weight * s.Step() * s.Step())
 	}
 	rounding := up(math.Sqrt(sum), len(p.Sensors)+4)
 	// ‖(g_s + 2η)√u_s‖ ≤ ‖g_s√u_s‖ + 2η‖√u‖.
 	c := p.slack() * r * (p.Sensitivity.Upper + rounding + p.numericalError(func(s SensorNoise) float64 { return math.Sqrt(s.Weight) }))
-	for alike := range p.alike() {
-		s := &alike[0]
+	for i := range p.Sensors {
+		s := &p.Sensors[i]
 		if err := s.setSteps(c / math.Sqrt(s.Weight)); err != nil {
 			return err
 		}
-		for i := range alike {
-			alike[i].Steps = s.Steps
-		}
 	}
 	return nil
-}
-
-// alike yields the sensors in their order, those that follow one another with the same noise, weight and bound
-// together: what is computed of one holds for all. Sums over sensors add each term by itself, so that their bits do
-// not depend on it.
-func (p *Plan) alike() iter.Seq[[]SensorNoise] {
-	return func(yield func([]SensorNoise) bool) {
-		for rest := p.Sensors; len(rest) > 0; {
-			first, k := &rest[0], 1
-			for k < len(rest) && rest[k].Steps == first.Steps && rest[k].Exponent == first.Exponent &&
-				rest[k].Weight == first.Weight && rest[k].Bound == first.Bound {
-				k++
-			}
-			if !yield(rest[:k:k]) {
-				return
-			}
-			rest = rest[k:]
-		}
-	}
 }
 
 // allocatePerSensor gives each sensor the noise of its own worst edge.
@@ -294,20 +267,14 @@ func (p *Plan) charge() (mu, joint float64) {
 	ulps := 2*len(p.Sensors) + 16
 	inverse := func(s SensorNoise) float64 { return 1 / s.Sigma() }
 	var scale, sum, each, worst float64
-	for alike := range p.alike() {
-		s := alike[0]
+	for _, s := range p.Sensors {
 		g := s.Step() / s.Sigma()
-		square := float64(g * g)
-		for range alike {
-			sum += square
-		}
+		sum += float64(g * g)
 		scale = max(scale, 1/(s.Sigma()*math.Sqrt(s.Weight)))
 		if p.Guarantee == PerSensor {
 			m := (s.Bound + s.Step() + 2*p.entryError()) / s.Sigma()
-			worst, square = max(worst, m), float64(m*m)
-			for range alike {
-				each += square
-			}
+			worst = max(worst, m)
+			each += float64(m * m)
 		}
 	}
 	rest := up(math.Sqrt(sum)+p.numericalError(inverse), ulps)
@@ -329,12 +296,9 @@ func (p *Plan) numericalError(scale func(SensorNoise) float64) float64 {
 		return 0
 	}
 	var sum, largest float64
-	for alike := range p.alike() {
-		x := scale(alike[0])
-		square := float64(x * x)
-		for range alike {
-			sum += square
-		}
+	for _, s := range p.Sensors {
+		x := scale(s)
+		sum += float64(x * x)
 		largest = max(largest, x)
 	}
 	entry, norm := float64(2*p.EntryError*math.Sqrt(sum)), float64(2*p.NormError*largest)
@@ -358,8 +322,8 @@ func (p *Plan) Sigma() float64 {
 		return 0
 	}
 	first := p.Sensors[0].Sigma()
-	for alike := range p.alike() {
-		if alike[0].Sigma() != first {
+	for _, s := range p.Sensors {
+		if s.Sigma() != first {
 			return 0
 		}
 	}

@@ -58,8 +58,8 @@ func (p *Plan) validate() error {
 		return errors.New("privacy: the plan is empty: NewPlan makes one")
 	}
 	finest := p.Clip.finest()
-	for alike := range p.alike() {
-		if err := alike[0].validateNoise(p.Clip, finest); err != nil {
+	for _, s := range p.Sensors {
+		if err := s.validateNoise(p.Clip, finest); err != nil {
 			return err
 		}
 	}

@@ -175,13 +175,8 @@ func (r *Release) Values() []float64 {
 // Sigmas returns σ of the noise of each value, beside Plan().Sensors.
 func (r *Release) Sigmas() []float64 {
 	sigmas := make([]float64, len(r.plan.Sensors))
-	at := 0
-	for alike := range r.plan.alike() {
-		sigma := alike[0].Sigma()
-		for range alike {
-			sigmas[at] = sigma
-			at++
-		}
+	for i, s := range r.plan.Sensors {
+		sigmas[i] = s.Sigma()
 	}
 	return sigmas
 }

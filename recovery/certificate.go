@@ -137,7 +137,7 @@ func (v dualPoint) crossing(floor float64) (t float64, ok bool) {
 		}
 		return 0
 	})
-	parallel.SortFunc(pos, cmp.Compare)
+	slices.SortFunc(pos, cmp.Compare)
 	taken := 0.0
 	for k := len(pos) - 1; k >= 0; k-- {
 		taken += pos[k]

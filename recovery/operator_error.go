@@ -148,7 +148,9 @@ type structured interface {
 func errorAlong(a linop.Operator, z []float64) operatorError {
 	switch a := a.(type) {
 	case linop.Scaled:
-		return scaledErrorAlong(a, z)
+		if a.Scale != nil {
+			return scaledErrorAlong(a, z)
+		}
 	case structured:
 		return a.errorAlong(z)
 	}

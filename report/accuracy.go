@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Accuracy is how often the posterior names the right community, by simulation of
@@ -94,35 +92,6 @@ func (a *Accuracy) Nodes() int {
 	return sum
 }
 
-// WorstSentence names the community that is found less often than the average beyond what chance
-// does, most surely: whose interval ends lowest, of equal ones the first. The intervals hold
-// together with 95 %, by Bonferroni's correction: the worst of many with two trials each says
-// nothing. It is "" where there is none.
-func (a *Accuracy) WorstSentence() string {
-	many := len(a.Communities)
-	if many < 2 {
-		return ""
-	}
-	worst, lower, upper := -1, 0.0, a.Probability
-	z := distuv.UnitNormal.Quantile(1 - .025/float64(many))
-	for k, c := range a.Communities {
-		if c.Trials == 0 {
-			continue
-		}
-		low, high := scoreInterval(int(math.Round(c.Probability*float64(c.Trials))), c.Trials, z)
-		if high < upper {
-			worst, lower, upper = k, low, high
-		}
-	}
-	if worst < 0 {
-		return ""
-	}
-	w := a.Communities[worst]
-	return fmt.Sprintf("Most surely served worse than the average is community %s, of %d nodes: sources there are found %.0f %% of the "+
-		"time (%d simulated, 95 %% interval %.0f to %.0f %%, as one of %d communities).",
-		w.Label(), w.Size, 100*w.Probability, w.Trials, 100*lower, 100*upper, many)
-}
-
 // Limit bounds from above how often the community of a single source of mass 1 can be
 // named at all, whatever the mechanism and whatever is made of its answer.
 type Limit struct {
@@ -184,11 +153,7 @@ func share(p, lower, upper float64, trials int) bool {
 
 // ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
 func ScoreInterval(k, n int) (lower, upper float64) {
-	return scoreInterval(k, n, 1.959963984540054)
-}
-
-// scoreInterval is Wilson's with the quantile z of the normal distribution.
-func scoreInterval(k, n int, z float64) (lower, upper float64) {
+	const z = 1.959963984540054
 	p, m := float64(k)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))

@@ -74,9 +74,8 @@ type Report struct {
 
 	Sensitivity Sensitivity `json:"sensitivity,omitzero"`
 
-	CommunityCount        int           `json:"communityCount"`
-	Modularity            float64       `json:"modularity"`
-	CommunityDistribution *Distribution `json:"communityDistribution,omitempty"`
+	CommunityCount int     `json:"communityCount"`
+	Modularity     float64 `json:"modularity"`
 
 	Millis
 	NodePropertiesWritten int64          `json:"nodePropertiesWritten"`
@@ -264,35 +263,6 @@ func (r *Report) Qualification() string {
 		return ""
 	}
 	return r.Promise.Qualified()
-}
-
-// Distribution describes sizes, in the form that GDS reports.
-type Distribution struct {
-	Min  int     `json:"min"`
-	Max  int     `json:"max"`
-	Mean float64 `json:"mean"`
-	P50  int     `json:"p50"`
-	P75  int     `json:"p75"`
-	P90  int     `json:"p90"`
-	P95  int     `json:"p95"`
-	P99  int     `json:"p99"`
-	P999 int     `json:"p999"`
-}
-
-// NewDistribution describes sizes that are sorted in ascending order, at least
-// one. Percentiles are by nearest rank: the least size that at least p % of them
-// do not exceed.
-func NewDistribution(sorted []int) *Distribution {
-	n := len(sorted)
-	at := func(p float64) int { return sorted[max(0, int(math.Ceil(p*float64(n)))-1)] }
-	sum := 0
-	for _, s := range sorted {
-		sum += s
-	}
-	return &Distribution{
-		Min: sorted[0], Max: sorted[n-1], Mean: float64(sum) / float64(n),
-		P50: at(.5), P75: at(.75), P90: at(.9), P95: at(.95), P99: at(.99), P999: at(.999),
-	}
 }
 
 // Exposed says what no noise hides, for a graph of this many components.

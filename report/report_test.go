@@ -133,17 +133,3 @@ func TestStatsOfEvidence(t *testing.T) {
 		}
 	}
 }
-
-func TestDistribution(t *testing.T) {
-	sizes := make([]int, 100)
-	for i := range sizes {
-		sizes[i] = i + 1
-	}
-	d := report.NewDistribution(sizes)
-	if d.Min != 1 || d.Max != 100 || d.Mean != 50.5 || d.P50 != 50 || d.P90 != 90 || d.P999 != 100 {
-		t.Errorf("sizes 1 to 100 are described as %+v", *d)
-	}
-	if d := report.NewDistribution([]int{7}); d.Min != 7 || d.P50 != 7 || d.P999 != 7 {
-		t.Errorf("one size of 7 is described as %+v", *d)
-	}
-}

@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func ring(t *testing.T, n int) *graph.Graph {
 	t.Helper()
-	g, err := graph.Cycle(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Cycle(n))(t)
 	return g
 }
 
@@ -37,21 +35,14 @@ func TestKeptValues(t *testing.T) {
 	if rep.NodeValues != nil {
 		t.Error("the report of the run itself carries the values of its nodes")
 	}
-	data, err := json.Marshal(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(kept))(t)
 	read := func() *report.Report {
 		r := new(report.Report)
-		if err := json.Unmarshal(data, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(data, r))
 		return r
 	}
 	r := read()
-	if err := r.Restore(g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Restore(g))
 	if n := r.Nodes(); n.Graph != g || !slices.Equal(n.Source, nodes.Source) || !slices.Equal(n.Probability, nodes.Probability) ||
 		!slices.Equal(n.Community, nodes.Community) || !slices.Equal(n.Sensors, nodes.Sensors) || !slices.Equal(n.Sigma, nodes.Sigma) {
 		t.Errorf("came back as %+v", n)

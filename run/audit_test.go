@@ -53,11 +53,8 @@ func TestAuditOfAllocatedPlan(t *testing.T) {
 		}
 	}
 	found := func(scale float64) float64 {
-		r, err := audit.Distinguish(t.Context(), mechanism(scale), pair, audit.Likelihood(p.Plan, pair),
-			audit.Options{Delta: p.Delta, Trials: 30_000, Confidence: .999})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(audit.Distinguish(t.Context(), mechanism(scale), pair, audit.Likelihood(p.Plan, pair),
+			audit.Options{Delta: p.Delta, Trials: 30_000, Confidence: .999}))(t)
 		return r.Epsilon
 	}
 	full, less := found(1), found(.8)

@@ -31,11 +31,6 @@ func (m *Model) newReport() *report.Report {
 
 func describeCommunities(rep *report.Report, p community.Partition) {
 	rep.CommunityCount, rep.Modularity = p.Count, p.Modularity
-	orders := p.Orders()
-	slices.Sort(orders)
-	if p.Count > 0 {
-		rep.CommunityDistribution = report.NewDistribution(orders)
-	}
 }
 
 // describeRelease adds the guarantee of a release, and its spend where this run

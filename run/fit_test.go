@@ -96,10 +96,7 @@ func TestNoSourceNoCommunity(t *testing.T) {
 func TestPresenceOverTau(t *testing.T) {
 	m, in := grid(t, nil, .1)
 	for _, seed := range []uint64{100, 115, 144, 237} {
-		rep, err := m.RecoverFrom(t.Context(), withNoise(in, seed), analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, seed), analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20}))(t)
 		if p := rep.Presence; p.Detected || rep.Posterior.LogPresence > *p.Threshold || p.Trials != 999 || rep.Sources != nil {
 			t.Errorf("%+v, log odds %v, sources %v", *p, rep.Posterior.LogPresence, rep.Sources)
 		}

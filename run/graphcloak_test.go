@@ -243,12 +243,9 @@ func fingerprint(t *testing.T, rep *report.Report, p *graphcloak.Plan) string {
 	t.Helper()
 	nodes := rep.Nodes()
 	nodes.Graph = nil
-	data, err := json.Marshal(map[string]any{
+	data := must.Get(json.Marshal(map[string]any{
 		"nodes": nodes, "bpdn": rep.BPDN, "communities": rep.Communities, "sensors": p.Sensors, "sensitivity": p.Sensitivity,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return string(data)
 }
 

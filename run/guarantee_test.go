@@ -155,11 +155,8 @@ func TestPlanChargesWhatWasCertified(t *testing.T) {
 	m, p := testkit.Planned(t, store, job)
 	n := m.Graph.Order()
 	l := laplacian.New(m.Graph, laplacian.Combinatorial)
-	brackets, err := sensitivity.PerSensor(t.Context(), sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: 2, Alpha: 1},
-		sensitivity.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	brackets := must.Get(sensitivity.PerSensor(t.Context(), sensitivity.Model{Graph: m.Graph, Laplacian: l, Tau: 2, Alpha: 1},
+		sensitivity.Options{}))(t)
 	if len(p.Sensors) != len(brackets) || len(brackets) != n {
 		t.Fatalf("%d sensors, %d brackets", len(p.Sensors), len(brackets))
 	}

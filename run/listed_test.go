@@ -240,11 +240,8 @@ func TestRecoverOverTau(t *testing.T) {
 		readings[k] = max(0, min(1, y[s.Node]))
 	}
 	release := must.Get(p.Perturb(readings, "r1", nil))(t)
-	rep, err := m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
-		analyst.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(m.Recover(t.Context(), &graphcloak.Release{Release: release, Model: p.Model, Allocated: p.Allocated, Signal: job.Signal},
+		analyst.Options{}))(t)
 	sum := 0.0
 	for k, x := range rep.TauPosterior {
 		sum += x.Probability
@@ -267,12 +264,9 @@ func TestRecoverOverTau(t *testing.T) {
 		other := job.Settings
 		other.Tau = x.Tau
 		at := must.Get(graphcloak.Load(t.Context(), s, other, graphcloak.LoadOptions{}))(t)
-		one, err := at.RecoverFrom(t.Context(),
+		one := must.Get(at.RecoverFrom(t.Context(),
 			analyst.Measurements{Nodes: release.Nodes(), Values: release.Values(), Sigmas: release.Sigmas(), Clip: &p.Clip},
-			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)})
-		if err != nil {
-			t.Fatal(err)
-		}
+			analyst.Options{FaultRate: rate(analyst.DefaultFaultRate)}))(t)
 		total += math.Exp(one.Posterior.LogPresence) / 9
 	}
 	if want := math.Log(total); math.Abs(rep.Posterior.LogPresence-want) > 1e-9*(1+math.Abs(want)) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -37,16 +38,12 @@ func TestPayments(t *testing.T) {
 	l := clocked{new(privacy.MemoryLedger), &clock}
 	for _, id := range []string{"written", "void", "open", "late"} { // a day each
 		clock = clock.Add(24 * time.Hour)
-		if err := payFor(t, l, "data", id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, payFor(t, l, "data", id))
 	}
 	if err := payFor(t, l, "other", "written"); err != nil { // other data may have a release of the same name
 		t.Fatal(err)
 	}
-	if _, err := privacy.MarkWritten(ctx, l, "data", "written", privacy.Digest{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.MarkWritten(ctx, l, "data", "written", privacy.Digest{1}))(t)
 	if found, err := run.Void(ctx, l, "data", "void"); !found || err != nil {
 		t.Fatalf("void: %v, %v", found, err)
 	}
@@ -55,10 +52,7 @@ func TestPayments(t *testing.T) {
 			t.Errorf("%s is given up (%v, %v), and was not open", id, found, err)
 		}
 	}
-	paid, err := run.PaymentsOf(ctx, l, "data")
-	if err != nil {
-		t.Fatal(err)
-	}
+	paid := must.Get(run.PaymentsOf(ctx, l, "data"))(t)
 	first := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	for after, want := range map[time.Time]string{{}: "open late", first.Add(50 * time.Hour): "late", clock: ""} {
 		got := ""
@@ -74,10 +68,7 @@ func TestPayments(t *testing.T) {
 			t.Errorf("finished after %v: %v %v", after, e, ok)
 		}
 	}
-	all, err := run.PaymentsOf(ctx, l, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(run.PaymentsOf(ctx, l, ""))(t)
 	for id, want := range map[string]privacy.Kind{"written": privacy.KindWritten, "void": privacy.KindVoid} {
 		if about := all.About(id); len(about) != 2 || about[1].Kind != want || about[1].Scope != "data" {
 			t.Errorf("%s: %+v", id, about)
@@ -97,9 +88,7 @@ func TestOnce(t *testing.T) {
 		if err != nil || len(paid) > 0 {
 			t.Fatalf("%v, %v", paid, err)
 		}
-		if err := payFor(t, &l, other, "theirs"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, payFor(t, &l, other, "theirs"))
 		if err := payFor(t, once, "data", "ours"); !errors.Is(err, want) {
 			t.Errorf("beside a release of %s: %v, want %v", other, err, want)
 		}

@@ -97,12 +97,9 @@ func TestNothingSaid(t *testing.T) {
 		{"risk", 1, 296. / 300},
 		{"risk", 2, 1772. / 1776},
 	} {
-		m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{
+		m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{
 			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior,
-		}}, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}, graphcloak.LoadOptions{}))(t)
 		rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources}))(t)
 		i := slices.IndexFunc(rep.Communities, func(c report.Community) bool { return c.Name == "l" })
 		if got := rep.Communities[i]; math.Abs(got.Prior-tt.left) > 1e-12 ||
@@ -215,10 +212,8 @@ func TestRadiusUnits(t *testing.T) {
 // eigenvectors of a Laplacian that is not symmetric.
 func TestVisibleOfRandomWalk(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}
+	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	n := m.Graph.Order()
 	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{}))(t)
 	M := mat.NewDense(n, n, nil)

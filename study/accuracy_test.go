@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -20,13 +21,8 @@ func TestOutlook(t *testing.T) {
 		job.Plan.Epsilon, job.Communities.Property = epsilon, ""
 		m, p := testkit.Planned(t, open(t, "karate"), job)
 		sample := study.Sample{Trials: study.DefaultTrials, Most: study.ChanceTrials, Seed: 3}
-		a, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, sample, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, sample); err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, sample, time.Minute))(t)
+		must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, sample))
 		if a.Trials != trials || a.Probability != p.Accuracy.Probability || a.Trials != p.Accuracy.Trials || a.AtChance() != (epsilon < 1) {
 			t.Errorf("ε = %v: %+v, where a plan is said to have %+v, want %d trials", epsilon, a, p.Accuracy, trials)
 		}

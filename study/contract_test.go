@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -27,9 +28,7 @@ func TestPlanFileKeepsTheComparison(t *testing.T) {
 	read := new(plan.Plan)
 	testkit.RoundTrip(t, p, read)
 	for _, q := range []*plan.Plan{p, read} {
-		if err := study.Expect(t.Context(), m.Model, q, job.Recover, study.Sample{Trials: trials}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, study.Expect(t.Context(), m.Model, q, job.Recover, study.Sample{Trials: trials}))
 	}
 	if a, b := p.Allocated.Uniform.Accuracy, read.Allocated.Uniform.Accuracy; a == nil || !reflect.DeepEqual(a, b) {
 		t.Errorf("uniform noise: %+v as planned, %+v as read", a, b)
@@ -74,9 +73,7 @@ func TestSampleSeed(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
 	said := make(map[float64]int)
 	for _, seed := range []uint64{0, 0, 1, 2, 3} {
-		if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100, Seed: seed}))
 		said[p.Accuracy.MeanEMD]++
 	}
 	if len(said) != 4 {

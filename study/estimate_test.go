@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -49,15 +50,9 @@ func TestEstimate(t *testing.T) {
 	} {
 		job := karate()
 		job.Communities.Property = ""
-		plain, err := study.EstimateCommands(t.Context(), s, job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := must.Get(study.EstimateCommands(t.Context(), s, job))(t)
 		c.more(&job)
-		more, err := study.EstimateCommands(t.Context(), s, job)
-		if err != nil {
-			t.Fatal(err)
-		}
+		more := must.Get(study.EstimateCommands(t.Context(), s, job))(t)
 		for k, e := range more {
 			if !(e.SecondsMin > 0 && e.SecondsMax >= 4*e.SecondsMin && e.BytesMax >= 2*e.BytesMin) {
 				t.Errorf("%s of %s: %+v", e.Command, c.what, e)

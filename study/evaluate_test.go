@@ -22,6 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -85,14 +86,8 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 			opts.Amplitude, opts.Recover.Amplitude = 1, posterior.UnitAmplitude
 		}
 		m, p := testkit.Planned(t, store, job)
-		e, err := study.Evaluate(t.Context(), m.Model, p, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part, err := m.Partition(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
+		part := must.Get(m.Partition(t.Context()))(t)
 		kernel := testkit.HeatKernel(m.Graph, 2)
 		random := rand.New(rand.NewPCG(11, 12))
 		var right, confidence, covered, credible sums
@@ -161,10 +156,7 @@ func TestEvaluatePair(t *testing.T) {
 	store := pair(t)
 	m, p := testkit.Planned(t, store, job)
 	opts := options(4000, simulate.Options{Amplitude: 1, Recover: job.Recover})
-	e, err := study.Evaluate(t.Context(), m.Model, p, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 	want := math.Erfc(-1/(2*0.485540335)/math.Sqrt2) / 2
 	if z := math.Abs(e.Right.Rate-want) / math.Sqrt(want*(1-want)/4000); z > 5 {
 		t.Errorf("right in %v of the trials, want Φ(1/2r) = %v", e.Right.Rate, want)
@@ -174,9 +166,7 @@ func TestEvaluatePair(t *testing.T) {
 	}
 	job.PriorProperty = "weight"
 	m, p = testkit.Planned(t, store, job)
-	if e, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
-		t.Fatal(err)
-	}
+	e = must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 	// With prior π and separation d the best rule is right with probability
 	// πΦ(d/2 + ln(π/(1−π))/d) + (1−π)Φ(d/2 − ln(π/(1−π))/d).
 	d := 1 / 0.485540335
@@ -194,10 +184,7 @@ func TestEvaluateNothingSaid(t *testing.T) {
 	job.Plan.Epsilon, job.Plan.Delta = .01, 1e-9
 	job.Communities.Property, job.PriorProperty = "side", "weight"
 	m, p := testkit.Planned(t, pair(t), job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Recover: job.Recover}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Recover: job.Recover})))(t)
 	if c := e.Calibration.MeanConfidence; e.Answered.Rate != 0 || math.Abs(c-.75) > .01 {
 		t.Errorf("named in %v of the trials, with confidence %v, want never and 0.75", e.Answered.Rate, c)
 	}
@@ -217,11 +204,8 @@ func TestEvaluateNotesMismatch(t *testing.T) {
 		{posterior.MixedAmplitude, 1}: true, {posterior.UniformAmplitude, 0}: false, {posterior.UniformAmplitude, .5}: true,
 		{posterior.UnitAmplitude, .5}: true, {posterior.UnitAmplitude, 1}: false,
 	} {
-		e, err := study.Evaluate(t.Context(), m.Model, p,
-			options(1, simulate.Options{Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(study.Evaluate(t.Context(), m.Model, p,
+			options(1, simulate.Options{Amplitude: tt.had, Recover: analyst.Options{Amplitude: tt.assumed}})))(t)
 		said := slices.ContainsFunc(e.Notes, func(s string) bool { return strings.Contains(s, "another amplitude") })
 		if said != want {
 			t.Errorf("sources of %s, posterior for %s: %q", e.SourceAmplitude, e.AssumedAmplitude, e.Notes)
@@ -252,10 +236,7 @@ func TestEvaluateCalibrated(t *testing.T) {
 			if amplitude == 1 {
 				opts.Recover.Amplitude = posterior.UnitAmplitude
 			}
-			e, err := study.Evaluate(t.Context(), m.Model, p, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 			for _, f := range []*study.Performance{e.Performance, e.Uniform} {
 				of := fmt.Sprintf("amplitude %v: ", amplitude)
 				count(of+"calibration error beyond chance", f.Calibration.Error > f.Calibration.Limit)
@@ -280,27 +261,19 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 	job.Plan.Allocation.Uniform = false
 	m, p := testkit.Planned(t, s, job)
 	opts := options(50, simulate.Options{Seed: 1, Amplitude: 1, Recover: job.Recover, Denoise: true})
-	first, err := study.Evaluate(t.Context(), m.Model, p, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 	if first.Uniform == nil || first.Allocation != "optimal" || first.BPDN == nil || first.BPDN.Answered.Rate == 0 {
 		t.Fatalf("%+v", first)
 	}
 	var file plan.Plan
 	testkit.RoundTrip(t, p, &file)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one, err := study.Evaluate(t.Context(), m.Model, &file, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(study.Evaluate(t.Context(), m.Model, &file, opts))(t)
 	if !reflect.DeepEqual(first, one) {
 		t.Errorf("with one worker and from the file:\n%+v\n%+v", one.Performance, first.Performance)
 	}
 	opts.Seed, opts.Denoise = 2, false
-	if one, err = study.Evaluate(t.Context(), m.Model, p, opts); err != nil {
-		t.Fatal(err)
-	}
+	one = must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 	if one.Calibration.MeanConfidence == first.Calibration.MeanConfidence {
 		t.Error("another seed gives the same trials")
 	}
@@ -311,25 +284,17 @@ func TestEvaluateIsDeterministic(t *testing.T) {
 // community, an arc of 100 nodes, is named.
 func TestEvaluateLarge(t *testing.T) {
 	const n = 6200
-	g, err := graph.Cycle(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Cycle(n))(t)
 	s, arcs := memory.FromGraph(g), map[graph.ID]any{}
 	for i := range n {
 		arcs[g.ID(i)] = i / 100
 	}
-	if err := s.Set("arc", arcs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set("arc", arcs))
 	job := karate()
 	job.Tau, job.Plan.Epsilon = 0.2, 300
 	job.Communities.Property = "arc"
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, options(20, simulate.Options{Amplitude: 1, Recover: job.Recover}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(20, simulate.Options{Amplitude: 1, Recover: job.Recover})))(t)
 	if e.Right.Rate != 1 || e.RightAnswers.Rate != 1 || e.MeanEMD > 10 {
 		t.Errorf("%+v", e.Performance)
 	}
@@ -354,10 +319,7 @@ func TestEvaluateRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}
-	small, err := run.Load(t.Context(), s, job.Settings, plan.LoadOptions{MemoryLimit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(run.Load(t.Context(), s, job.Settings, plan.LoadOptions{MemoryLimit: 1000}))(t)
 	if _, err := study.Evaluate(t.Context(), small.Model, p, study.Options{}); !errors.Is(err, plan.ErrMemory) {
 		t.Errorf("with 1,000 bytes: %v, want ErrMemory", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/study"
@@ -23,10 +24,7 @@ func TestKnownMass(t *testing.T) {
 	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
 		o := options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
-		e, err := study.Evaluate(t.Context(), m.Model, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
 		return e
 	}
 	blind, knowing := of(posterior.UniformAmplitude), of(posterior.UnitAmplitude)
@@ -58,10 +56,7 @@ func TestMassElsewhereIsCounted(t *testing.T) {
 	job.Communities.Property = "group"
 	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
 	m, p := testkit.Planned(t, s, job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover})))(t)
 	if math.Abs(e.Elsewhere-0.5) > 0.01 {
 		t.Errorf("%v of the posterior is in the other of two components, want 0.5", e.Elsewhere)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -25,9 +26,7 @@ func TestLimit(t *testing.T) {
 			job.Settings.Tau = 6
 			job.Plan.Budget = privacy.Budget{Epsilon: eps, Delta: 1e-5}
 			m, p := testkit.Planned(t, s, job)
-			if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 50}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 50}))
 			a := p.Accuracy
 			if a.Limit == nil || a.Limit.AnyMechanism == nil {
 				t.Fatalf("%s: no limit", name)
@@ -52,9 +51,7 @@ func TestLimitPerSensor(t *testing.T) {
 	job := karate()
 	job.Plan.Guarantee = privacy.PerSensor
 	m, p := testkit.Planned(t, open(t, "karate"), job)
-	if err := study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 10}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 10}))
 	if l := p.Accuracy.Limit; l.AnyMechanism != nil || l.Gaussian < p.Accuracy.Probability {
 		t.Errorf("limit %+v", l)
 	}

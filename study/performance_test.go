@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/study/simulate"
 )
@@ -72,7 +73,7 @@ func TestCalibrationByHand(t *testing.T) {
 
 // The counts of a summary, by hand.
 func TestSummarize(t *testing.T) {
-	f, err := Summarize([]simulate.Trial{
+	f := must.Get(Summarize([]simulate.Trial{
 		{
 			Confidence: .9, Right: true, Answered: true, Covered: true, CredibleSetSize: 3, Distance: 1,
 			Denoised: &simulate.DenoisedTrial{Status: recovery.Optimal, Answered: true, Right: true, Distance: 2},
@@ -83,10 +84,7 @@ func TestSummarize(t *testing.T) {
 		},
 		{Confidence: .4, Right: true, CredibleSetSize: 7, Distance: 6, Denoised: &simulate.DenoisedTrial{Status: recovery.Infeasible}},
 		{Confidence: .3, Covered: true, CredibleSetSize: 9, Distance: 3, Denoised: &simulate.DenoisedTrial{Answered: true, Distance: 4}},
-	}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, 1))(t)
 	if f.Right.Rate != .5 || f.Answered.Rate != .5 || f.Unanswered != 2 || f.RightAnswers.Rate != .5 || f.Coverage.Rate != .75 {
 		t.Errorf("%+v", f)
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/simulate"
@@ -37,10 +37,7 @@ func TestScenarios(t *testing.T) {
 		}
 		outcome[s.Name] = e
 	}
-	plain, err := study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(study.Evaluate(t.Context(), m.Model, p, options(200, simulate.Options{Amplitude: 1, Seed: 5})))(t)
 	model := outcome["model"]
 	if plain.MeanEMD != model.MeanEMD || plain.Calibration.MeanConfidence != model.Calibration.MeanConfidence {
 		t.Error("the model is no scenario like none")
@@ -82,10 +79,7 @@ func TestByCommunity(t *testing.T) {
 	job := karate()
 	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
 	m, p := testkit.Planned(t, open(t, "net3"), job)
-	e, err := study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2})))(t)
 	var right, trials, named, rightNamed, covered, size, confidence float64
 	for c, x := range e.Communities {
 		if x.CommunityID != c || x.Name == "" || x.Size < 1 {
@@ -116,38 +110,6 @@ func TestByCommunity(t *testing.T) {
 	}
 }
 
-// The community that is surely served worse than the average is named, and only where chance does
-// not explain it: nor that it is the worst of many.
-func TestWorstServed(t *testing.T) {
-	list := []report.CommunityAccuracy{
-		{CommunityID: 0, Size: 9, Trials: 90, Probability: .9, Lower: .82, Upper: .94},
-		{CommunityID: 1, Name: "north", Size: 4, Trials: 100, Probability: .1, Lower: .05, Upper: .17},
-		{CommunityID: 2, Size: 1, Trials: 1, Probability: 0, Lower: 0, Upper: .79},
-	}
-	a := report.Accuracy{Probability: .52, Communities: list}
-	if got, want := a.WorstSentence(), "Most surely served worse than the average is community north, of 4 nodes: sources there are "+
-		"found 10 % of the time (100 simulated, 95 % interval 5 to 19 %, as one of 3 communities)."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	a.Communities = list[:1]
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("one community: %q", got)
-	}
-	a.Communities, a.Probability = []report.CommunityAccuracy{list[0], list[2]}, .6
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("within chance: %q", got)
-	}
-	many := make([]report.CommunityAccuracy, 60)
-	for k := range many {
-		many[k] = report.CommunityAccuracy{CommunityID: k, Size: 9, Trials: 2, Probability: 1, Lower: .34, Upper: 1}
-	}
-	many[58].Probability, many[58].Lower, many[58].Upper = 0, 0, .66
-	a.Communities, a.Probability = many, .7
-	if got := a.WorstSentence(); got != "" {
-		t.Errorf("the worst of 60: %q", got)
-	}
-}
-
 // A graph that differs in nothing is no scenario, as it is none of a plan.
 func TestScenarioThatChangesNothing(t *testing.T) {
 	m, p := testkit.Planned(t, open(t, "karate"), karate())
@@ -164,10 +126,7 @@ func TestScenarioThatChangesNothing(t *testing.T) {
 func TestCoverageOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	set := plan.Settings{Tau: 4}
-	m, err := run.Load(t.Context(), s, set, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(run.Load(t.Context(), s, set, plan.LoadOptions{}))(t)
 	wide := plan.Alternative{Name: "wide"}
 	for e := range m.Graph.Edges() {
 		if (e.U+e.V)%2 == 0 {
@@ -175,23 +134,15 @@ func TestCoverageOverGraphs(t *testing.T) {
 		}
 	}
 	set.Alternatives = []plan.Alternative{wide}
-	if m, err = run.Load(t.Context(), s, set, plan.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), plan.Options{
+	m = must.Get(run.Load(t.Context(), s, set, plan.LoadOptions{}))(t)
+	p := must.Get(m.Plan(t.Context(), plan.Options{
 		Budget: privacy.Budget{Epsilon: 40, Delta: .01}, Alpha: 1, Measured: true,
 		Allocation: plan.Allocation{Uniform: true},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, alone := range []bool{false, true} {
 		o := study.Options{Trials: 300, Options: simulate.Options{Seed: 3, Scenario: simulate.OnAlternative(wide)}}
 		o.Recover = analyst.Options{Amplitude: posterior.UniformAmplitude, FaultRate: new(float64), StoredGraph: alone}
-		e, err := study.Evaluate(t.Context(), m.Model, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
 		what := "the posterior sums over the stored graph and the 1 listed, each as likely"
 		if alone {
 			what = "the posterior supposes the stored graph, and none of the 1 listed, each as likely"

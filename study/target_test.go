@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -19,17 +20,11 @@ import (
 func TestPlanFor(t *testing.T) {
 	s := open(t, "karate")
 	job := karate()
-	m, err := run.Load(t.Context(), s, job.Settings, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(run.Load(t.Context(), s, job.Settings, plan.LoadOptions{}))(t)
 	job.Plan.Allocation.Uniform = true
 	const trials = 100
 	for _, target := range []float64{.6, .8} {
-		p, err := study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(study.PlanFor(t.Context(), m.Model, job.Plan, analyst.Options{}, target, study.Sample{Trials: trials}))(t)
 		var right [2]float64 // with less, and with its own ε
 		for k, eps := range []float64{p.Epsilon / 1.03, p.Epsilon} {
 			q, err := m.WithBudget(p, privacy.Budget{Epsilon: eps, Delta: p.Delta})
@@ -46,10 +41,7 @@ func TestPlanFor(t *testing.T) {
 		}
 		options := job.Plan
 		options.Budget = privacy.Budget{Epsilon: p.Epsilon, Delta: p.Delta}
-		direct, err := m.Plan(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		direct := must.Get(m.Plan(t.Context(), options))(t)
 		if direct.Sigma() != p.Sigma() {
 			t.Errorf("σ = %v, a plan for ε = %v has %v", p.Sigma(), p.Epsilon, direct.Sigma())
 		}
@@ -68,10 +60,7 @@ func TestPlanForChoosesTau(t *testing.T) {
 	job := karate()
 	job.Settings.Tau = 0
 	for _, uniform := range []bool{true, false} {
-		m, err := run.Load(t.Context(), open(t, "karate"), job.Settings, plan.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(run.Load(t.Context(), open(t, "karate"), job.Settings, plan.LoadOptions{}))(t)
 		opts := job.Plan
 		opts.Allocation.Uniform = uniform
 		p, err := study.PlanFor(t.Context(), m.Model, opts, analyst.Options{}, .8, study.Sample{Trials: 100})

@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -31,10 +32,7 @@ func TestWorkers(t *testing.T) {
 		7:  func() (*graph.Graph, error) { return graph.BarabasiAlbert(1050, 4, 1) },
 		3:  func() (*graph.Graph, error) { g, _, err := graph.RoadLike(1300, 1); return g, err },
 	} {
-		g, err := generate()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(generate())(t)
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		one := results(t, g)
 		runtime.GOMAXPROCS(workers)
@@ -52,9 +50,7 @@ func results(t *testing.T, g *graph.Graph) (digests [4][32]byte) {
 	t.Helper()
 	cryptotest.SetGlobalRandom(t, 1) // of the plan's seed
 	store := memory.FromGraph(g)
-	if err := store.Set("source", map[graph.ID]any{g.ID(7): 1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Set("source", map[graph.ID]any{g.ID(7): 1}))
 	m, p := testkit.Planned(t, store, run.Job{
 		Settings: plan.Settings{Tau: 1},
 		Plan: plan.Options{
@@ -62,31 +58,16 @@ func results(t *testing.T, g *graph.Graph) (digests [4][32]byte) {
 			Allocation: plan.Allocation{Uniform: true},
 		},
 	})
-	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "workers", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := m.Release(t.Context(), p, run.Job{
+	escrow := must.Get(privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "workers", 1))(t)
+	r := must.Get(m.Release(t.Context(), p, run.Job{
 		Signal: plan.Signal{SourceProperty: "source"}, RunID: "r", Attempt: "a", Noise: escrow,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rep, err := m.Recover(t.Context(), r, analyst.Options{FalseAlarm: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
+	rep := must.Get(m.Recover(t.Context(), r, analyst.Options{FalseAlarm: 1}))(t)
 	o := options(2, simulate.Options{Seed: 1, Recover: analyst.Options{FalseAlarm: 1}})
-	e, err := study.Evaluate(t.Context(), m.Model, p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
 	rep.Millis, rep.StartedAt = report.Millis{}, time.Time{} // all that a clock tells
 	for k, v := range []any{p, r, rep, e} {
-		text, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(v))(t)
 		digests[k] = sha256.Sum256(text)
 	}
 	return digests

@@ -52,6 +52,7 @@ func studies() []experiment {
 	return []experiment{
 		fitStudy(),
 		faultyStudy(),
+		whisperStudy(),
 		scenarioStudy(),
 	}
 }

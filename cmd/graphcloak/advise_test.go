@@ -12,7 +12,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
-	"github.com/graphcloak/graphcloak/study"
 )
 
 // called runs a whole command in a folder of its own and returns what it left behind.
@@ -132,16 +131,6 @@ func TestPlanWarnsWithoutSimulation(t *testing.T) {
 		if exit != exitOK || strings.Contains(stderr,
 			"in a rough simulation the answer is right 36 % of the time; chance is 35 %") != warned {
 			t.Errorf("ε = %s: exit %d, warning wanted: %v\n%s", epsilon, exit, warned, stderr)
-		}
-	}
-}
-
-// TestCalibrated: what is said of the confidence follows from the error and its limit.
-func TestCalibrated(t *testing.T) {
-	for e, want := range map[float64]string{0.04: "as good as it says", 0.051: "is off"} {
-		text := calibrated(&study.Evaluation{Performance: &study.Performance{Calibration: study.Calibration{Error: e, Limit: 0.044}}})
-		if !strings.Contains(text, want) {
-			t.Errorf("error %v: %q, want %q", e, text, want)
 		}
 	}
 }

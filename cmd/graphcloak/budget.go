@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ import (
 
 func newBudgetCommand(app *app) *cobra.Command {
 	return newGroup("budget", "Show, limit and verify what was spent",
-		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetHeadCommand(app), newBudgetVerifyCommand(app),
+		newBudgetShowCommand(app), newBudgetSetCommand(app), newBudgetVerifyCommand(app),
 		newBudgetReconcileCommand(app))
 }
 
@@ -256,42 +255,14 @@ func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, row
 	return scopes, rows, nil
 }
 
-func newBudgetHeadCommand(app *app) *cobra.Command {
-	return app.budget(&cobra.Command{
-		Use:   "head",
-		Short: "Print the head of every chain, to be kept elsewhere",
-		Long: "head prints the hash of each chain's newest entry, the number of its entries and its scope. Keep a line where the\n" +
-			"owner of the store cannot reach it: `budget verify --contains HASH` then finds a ledger that was replaced or restored\n" +
-			"from an older copy. Every report holds such a head too, as ledgerHead.",
-		Example: "  graphcloak budget head --from folder:mygraph --format table\n  graphcloak budget head --from folder:mygraph " +
-			"--format csv >> heads.csv",
-	}, func(ctx context.Context, l privacy.Ledger) error {
-		_, rows, err := app.heads(ctx, l)
-		if err != nil {
-			return err
-		}
-		if app.outputFormat() != "table" {
-			return app.render(map[string]any{"scopes": rows}, term.Section{Columns: headColumns, Rows: term.Rows(rows, headRow.row)})
-		}
-		return app.toOutput(func(w io.Writer) error { // no line is broken
-			for _, r := range rows {
-				if _, err := fmt.Fprintf(w, "%s  %d  %s\n", r.Head, r.Entries, term.Visible(r.Scope)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-}
-
 func newBudgetVerifyCommand(app *app) *cobra.Command {
 	var kept []string
 	cmd := app.budget(&cobra.Command{
 		Use:   "verify",
 		Short: "Check the hash chains of the ledger, and that none went back",
-		Long: "verify replays every entry of every chain, and compares the chains with what this machine has seen of them, and with\n" +
-			"--contains with a head that was kept elsewhere. A chain that lacks it has forgotten spends (exit code 5). The owner of\n" +
-			"a store can replace a chain by another that is whole: only a head that was kept elsewhere shows it.",
+		Long: "verify replays every entry of every chain, compares the chains with what this machine has seen of them, and prints\n" +
+			"the head of each, the hash of its newest entry. The owner of a store can replace a chain by another that is whole: keep\n" +
+			"a head where nobody can reach it, and --contains finds a chain that lacks it (exit code 5). Every report holds one too.",
 		Example: "  graphcloak budget verify --from folder:mygraph\n" +
 			"  graphcloak budget verify --from folder:mygraph --contains 43deb00341efe2842baab219a9aa9b5b8e055527965b55cb462aadc0a9808bbb",
 	}, func(ctx context.Context, l privacy.Ledger) error {
@@ -329,7 +300,7 @@ func parseHeads(kept []string) ([]privacy.Digest, error) {
 	for i, text := range kept {
 		if err := heads[i].UnmarshalText([]byte(strings.TrimSpace(text))); err != nil {
 			return nil, fail(exitUsage, "--contains %q is not a valid head: %w", text,
-				err).hint("give the 64 hexadecimal digits of `graphcloak budget head`, or of ledgerHead in a report")
+				err).hint("give the 64 hexadecimal digits of a head that `graphcloak budget verify` printed, or of ledgerHead in a report")
 		}
 	}
 	return heads, nil

@@ -45,24 +45,19 @@ func newConfigViewCommand(app *app) *cobra.Command {
 
 func newConfigValidateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "validate [FILE]",
-		Short:   "Check a file, or the settings as they would be used",
+		Use:     "validate FILE",
+		Short:   "Check a file of settings, with its jobs",
 		Example: "  graphcloak config validate graphcloak.yaml",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			checked := "settings"
-			if len(args) == 1 {
-				checked = args[0]
-				if err := checkNamed(checked, ""); err != nil {
-					return err
-				}
-				if err := config.LoadFile(checked); err != nil {
-					return err
-				}
-				if err := app.checkJobs(checked); err != nil {
-					return err
-				}
-			} else if err := app.loadAll(); err != nil {
+			checked := args[0]
+			if err := checkNamed(checked, ""); err != nil {
+				return err
+			}
+			if err := config.LoadFile(checked); err != nil {
+				return err
+			}
+			if err := app.checkJobs(checked); err != nil {
 				return err
 			}
 			return app.render(map[string]any{"checked": checked, "valid": true}, term.Section{Text: checked + ": valid"})
@@ -94,22 +89,6 @@ func (a *app) checkJobs(path string) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// loadAll checks what a command without flags would use.
-func (a *app) loadAll() error {
-	var layers config.Layers
-	remarks, err := a.addFiles(&layers)
-	if err != nil {
-		return err
-	}
-	for _, text := range remarks {
-		a.note("%s", text)
-	}
-	if _, err = config.Load(layers); err != nil || layers.File == "" {
-		return err
-	}
-	return a.checkJobs(layers.File)
 }
 
 func newConfigSchemaCommand(app *app) *cobra.Command {

@@ -24,10 +24,10 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server, or of a folder, and names jobs that cannot run. Where labels\n" +
-			"or types are named it reads the graph too, and warns of what will disappoint. It changes nothing. --print-setup prints\n" +
-			"the Cypher of the constraints, that of --node-key too, and where the server has roles of the least role; without a\n" +
-			"server, for Enterprise and Aura.",
+		Long: "doctor looks at everything that a run needs of the server, or of a folder. Where labels or types are named it reads\n" +
+			"the graph too, and warns of what will disappoint. `graphcloak job list` names jobs that cannot run. It changes\n" +
+			"nothing; --fix makes the constraints that are missing, and that of --node-key. --print-setup prints the Cypher of the\n" +
+			"constraints and, where the server has roles, of the least role; without a server, for Enterprise and Aura.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -143,9 +143,6 @@ func (a *app) examine(ctx context.Context, names []string) error {
 	checks = append(checks, examineState())
 	if passed(checks, "connection", "read") {
 		checks = append(checks, a.examineGraph(ctx)...)
-	}
-	if passed(checks, "connection") {
-		checks = append(checks, a.examineJobs(ctx)...)
 	}
 	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
 	err = a.render(map[string]any{"checks": checks, "healthy": len(failed) == 0}, term.Section{Items: checkItems(checks)})

@@ -53,7 +53,7 @@ func meters() []string {
 var unlike = append(slices.Clone(varying),
 	regexp.MustCompile(`[0-9a-f]{64}|[0-9a-f]{24}\.(json|lock|json\.lock)`),
 	regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?`),
-	regexp.MustCompile(`/[^ "']*/TestDroppedReadings[^ "'/]*/\d+`),
+	regexp.MustCompile(`/[^ "']*/Test(DroppedReadings|NonInterference)[^ "'/]*/\d+`),
 	regexp.MustCompile(`(?m)^graphcloak_[a-z_]*(seconds|timestamp)[a-z_]*.*$`),
 	regexp.MustCompile(`"(startedAt|endedAt|nominalTime|nextTime|lastTime|leaseUntil|token|attempt)": ?"[^"]*"`),
 	regexp.MustCompile(`127\.0\.0\.1:\d+`), regexp.MustCompile(`Millis=\d+`),

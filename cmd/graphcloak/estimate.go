@@ -49,9 +49,10 @@ func newEstimateCommand(app *app) *cobra.Command {
 				Rows: term.Rows(all, func(e study.Estimate) []any {
 					return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
 				}),
-				Text: fmt.Sprintf("%s and %s, by the method %s. %s%s --format json gives all.",
+				Text: fmt.Sprintf("%s and %s, by the method %s. %s The seconds of evaluate are those of 1,000 trials. --format json gives "+
+					"all.",
 					report.Count(first.NodeCount, "node"), report.Count(first.RelationshipCount, "relationship"), first.KernelMethod,
-					supposedTau(first, job), scenariosTogether()),
+					supposedTau(first, job)),
 			})
 		},
 	}
@@ -81,10 +82,4 @@ func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	}
 	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.",
 		term.Cell(e.Tau, term.FewDigits))
-}
-
-// scenariosTogether says that evaluate is estimated as it is by default.
-func scenariosTogether() string {
-	return fmt.Sprintf(" The seconds of evaluate are those of one scenario with 1,000 trials; --scenario all has %d of them.",
-		len(scenarioNames())-1)
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,11 +32,10 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
 			"with a fixed key: the same call gives the same result. It reads no signal and spends nothing.\n\n" +
 			"--scenario lets what happens differ from the model, while the posterior knows the model only:\n" + scenarioList() + "\n" +
-			"A CSV file of graphs, as plan --scenario takes, makes a table: the model, and the process on each of them.",
+			"Or it names one of the plan's own graphs, on which the process then runs.",
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
-			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario all\n" +
-			"  graphcloak evaluate --from folder:mygraph --measurement-property heat --scenario valves.csv\n" +
+			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario two-sources\n" +
 			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,8 +54,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; the "+
 		"posterior assumes 1 or unknown at even odds")
-	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME|all|FILE`, of a scenario or of a graph "+
-		"of the plan; all for a table; or a CSV file of graphs, as that of plan --scenario")
+	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
 	completeScenarios(cmd)
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
@@ -101,7 +98,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)
 	}
-	list, err := e.choose(job.Alternatives)
+	e.options.Scenario, err = e.choose(job.Alternatives)
 	if err != nil {
 		return err
 	}
@@ -112,13 +109,9 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 				return err
 			}
 			a.noteTau(p)
-		} else if err := a.noteCommunities(ctx, m, p); err != nil {
+		} else if err := a.noteCommunities(ctx, m, p.Communities); err != nil {
 			return err
 		}
-		if len(list) > 1 {
-			return a.compareScenarios(ctx, m, p, e.options, list)
-		}
-		e.options.Scenario = list[0]
 		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err
@@ -132,9 +125,6 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if e.Uniform != nil {
 		names, list = append(names, "uniform"), append(list, e.Uniform)
 	}
-	if a.outputFormat() != "table" {
-		return a.render(e, term.Section{Rows: slices.Values(rates(e)), Columns: rateColumns()})
-	}
 	facts := term.Section{
 		Title: fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", term.Cell(e.Tau, -1),
 			e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
@@ -142,9 +132,6 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		Rows:    slices.Values(compared(e, list)),
 	}
 	sections := []term.Section{facts}
-	for i, p := range list {
-		sections = append(sections, reliability(names[i], p))
-	}
 	if len(e.Communities) > 1 {
 		sections = append(sections, served(e)...)
 	}
@@ -171,97 +158,20 @@ func completeScenarios(cmd *cobra.Command) {
 	}
 }
 
-// choose reads what --scenario names: one scenario, built in or one of the plan's graphs, all of
-// them, or those of a file beside the model.
-func (e *evaluation) choose(planned []plan.Alternative) ([]simulate.Scenario, error) {
-	list, name := simulate.Scenarios(), e.scenario
-	isOne := func(s simulate.Scenario) bool { return s.Name == name }
-	add := func(graphs []plan.Alternative) {
-		for _, x := range graphs {
-			if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
-				list = append(list, simulate.OnAlternative(x))
-			}
-		}
-	}
-	add(planned)
-	if name == allScenarios {
-		return list, nil
-	}
-	if k := slices.IndexFunc(list, isOne); k >= 0 {
-		return list[k : k+1], nil
-	}
-	if _, err := os.Stat(name); err != nil {
-		return nil, errScenario(name, planned)
-	}
-	graphs, err := readAlternatives(name)
-	list = list[:1]
-	add(graphs)
-	return list, err
-}
-
-// errScenario refuses what is no name and no file.
-func errScenario(name string, planned []plan.Alternative) error {
-	var own []string
+// choose returns the scenario that is named: one of ours, or of the plan's graphs.
+func (e *evaluation) choose(planned []plan.Alternative) (simulate.Scenario, error) {
+	list, known := simulate.Scenarios(), scenarioNames()
 	for _, x := range planned {
-		own = append(own, x.Name)
-	}
-	err := fail(exitUsage, "there is no scenario %q, and no such file", name)
-	if near := suggest.Nearest(name, append(scenarioNames(), own...)); near != "" {
-		return err.hint("--scenario %s", near)
-	}
-	known := strings.Join(scenarioNames(), ", ")
-	if len(own) > 0 {
-		return err.hint("the scenarios are %s, and the plan's own: %s", known, fewNames(own))
-	}
-	return err.hint("the scenarios are %s", known)
-}
-
-// compareScenarios evaluates the plan in every scenario of a list.
-func (a *app) compareScenarios(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, o study.Options,
-	list []simulate.Scenario,
-) error {
-	var all []*study.Evaluation
-	var machine [][]any
-	for k, s := range list {
-		a.console.Part(fmt.Sprintf("scenario %d of %d, %s", k+1, len(list), s.Name))
-		o.Scenario = s
-		e, err := study.Evaluate(ctx, m.Model, p, o)
-		if err != nil {
-			return err
-		}
-		all, machine = append(all, e), append(machine, rates(e)...)
-	}
-	if a.outputFormat() != "table" {
-		return a.render(map[string]any{"scenarios": all}, term.Section{Rows: slices.Values(machine), Columns: rateColumns()})
-	}
-	who := "plan and posterior know the model only"
-	switch {
-	case p.Uncertainty.Alternatives > 0:
-		who = "the posterior knows the model and the graphs of the plan"
-	case p.Uncertainty.Any():
-		who = "the posterior knows the model only"
-	}
-	table, legend := scenarioTable(list, all)
-	table.Title = fmt.Sprintf("%d simulated releases in each scenario; %s", o.Trials, who)
-	text := strings.Join(append([]string{"Chance is " + decimals(all[0].Chance) + ".", calibrated(all[0])},
-		a.scenarioRemarks(list)...), " ")
-	return a.render(map[string]any{"scenarios": all}, table, term.Section{Text: legend}, term.Section{Text: text})
-}
-
-// scenarioRemarks say what of a table cannot happen, and what is right with two sources.
-func (a *app) scenarioRemarks(list []simulate.Scenario) (texts []string) {
-	if slices.ContainsFunc(list, simulate.Scenario.Several) {
-		texts = append(texts, "With two sources it is right to name the community of either.")
-	}
-	var never []string
-	for _, s := range list {
-		if s.OfProcess() {
-			never = append(never, s.Name)
+		if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
+			list, known = append(list, simulate.OnAlternative(x)), append(known, x.Name)
 		}
 	}
-	if a.config.Signal.MeasurementProperty == "" && len(never) > 0 {
-		texts = append(texts, fmt.Sprintf("Where --source-property names the sources, GraphCloak computes the readings by the model "+
-			"itself, and this cannot happen: %s. With --measurement-property it can.", strings.Join(never, ", ")))
+	if k := slices.IndexFunc(list, func(s simulate.Scenario) bool { return s.Name == e.scenario }); k >= 0 {
+		return list[k], nil
 	}
-	return texts
+	err := fail(exitUsage, "there is no scenario %q", e.scenario)
+	if near := suggest.Nearest(e.scenario, known); near != "" {
+		return simulate.Scenario{}, err.hint("--scenario %s", near)
+	}
+	return simulate.Scenario{}, err.hint("the scenarios are %s", strings.Join(known, ", "))
 }

@@ -9,38 +9,16 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // The hint on an unknown scenario names the graphs of the plan, or the one that is like it.
 func TestUnknownScenarioNamesThePlans(t *testing.T) {
 	planned := []plan.Alternative{{Name: "closed valve"}}
-	for name, want := range map[string]string{"zzzzzzzz": "the plan's own: closed valve", "closed vlave": "--scenario closed valve"} {
-		err, ok := errors.AsType[*failure](errScenario(name, planned))
+	for name, want := range map[string]string{"zzzzzzzz": ", closed valve", "closed vlave": "--scenario closed valve"} {
+		_, got := (&evaluation{scenario: name}).choose(planned)
+		err, ok := errors.AsType[*failure](got)
 		if !ok || !strings.Contains(err.suggestion, want) {
 			t.Errorf("%s: %v has no hint with %q", name, err, want)
-		}
-	}
-}
-
-// TestScenarioRemarks: what cannot happen to readings that are computed is told, and of what no
-// row shows nothing is said.
-func TestScenarioRemarks(t *testing.T) {
-	const never = "cannot happen: tau-half, tau-double, weights, relationships, faulty-sensors, silent-sensors, " +
-		"drifting-sensors, background."
-	for _, c := range []struct {
-		args      []string
-		list      []simulate.Scenario
-		want, not string
-	}{
-		{nil, simulate.Scenarios(), never, "blob"},
-		{nil, simulate.Scenarios(), "With two sources", "no-source"},
-		{[]string{"--measurement-property", "heat"}, simulate.Scenarios(), "With two sources", "cannot happen"},
-		{nil, simulate.Scenarios()[:1], "", "two sources"},
-	} {
-		a, _, _ := kit(t, c.args...)
-		if got := strings.Join(a.scenarioRemarks(c.list), " "); !strings.Contains(got, c.want) || strings.Contains(got, c.not) {
-			t.Errorf("%v: %q, want %q and not %q", c.args, got, c.want, c.not)
 		}
 	}
 }
@@ -58,7 +36,6 @@ func TestScenarioFileRefused(t *testing.T) {
 		"a,0,33,0":         {exitValidation, `alternative graph "a": no such change: "0"–"33"`, "the message names the scenario"},
 		"a,0,1,1e308":      {exitValidation, `alternative graph "a": the weights at a node`, "the message names the scenario"},
 		"model,0,1,2":      {exitValidation, `a graph is called "model"`, "another name"},
-		"all,0,1,2":        {exitValidation, `a graph is called "all"`, "another name"},
 		"a,0,1,-1":         {exitValidation, "line 2: weight is", "scenario,source,target,weight"},
 	} {
 		if err := os.WriteFile("s.csv", []byte("scenario,source,target,weight\n"+rows+"\n"), 0o600); err != nil {

@@ -4,56 +4,18 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
-	"github.com/graphcloak/graphcloak/study/simulate"
 )
-
-// calibrated compares the calibration error of the model with what chance makes of none.
-func calibrated(e *study.Evaluation) string {
-	text := fmt.Sprintf("A calibrated answer would have a calibration error of up to %s by chance (95 %% quantile); that of the "+
-		"model is %s: ",
-		decimals(e.Calibration.Limit), decimals(e.Calibration.Error))
-	if e.Calibration.Error <= e.Calibration.Limit {
-		return text + "its confidence is as good as it says."
-	}
-	return text + "its confidence is off, as where sources have another amplitude than the answer supposes."
-}
-
-// scenarioTable compares what happens in each scenario; JSON and CSV have the intervals.
-func scenarioTable(list []simulate.Scenario, all []*study.Evaluation) (s term.Section, legend string) {
-	s = term.Section{Columns: []string{"scenario", "right", "found", "named", "conf.", "error", "cover"}}
-	var rows [][]any
-	for k, e := range all {
-		x := list[k]
-		row := []any{x.Name, "–", decimals(e.Detected.Rate), decimals(e.Answered.Rate), "–", "–", "–"}
-		if !x.Sourceless() {
-			row[1], row[6] = decimals(e.Right.Rate), decimals(e.Coverage.Rate)
-			row[4], row[5] = decimals(e.Calibration.MeanConfidence), decimals(e.Calibration.Error)
-		}
-		rows = append(rows, row)
-		legend += "- " + x.Name + ": " + x.About + "\n"
-	}
-	s.Rows = slices.Values(rows)
-	return s, legend + "Found is how often the answer finds a source at all, named how often a community stands out, conf. " +
-		"the mean confidence that is stated, error that of its calibration, cover the coverage of the 95 % set; " +
-		"--format json has the intervals."
-}
 
 // manyCommunities are shown only under --verbose.
 const manyCommunities = 20
 
-// served is how the plan serves each community, and the one it serves worst.
+// served is how the plan serves each community.
 func served(e *study.Evaluation) []term.Section {
-	list := make([]report.CommunityAccuracy, len(e.Communities))
-	for k, c := range e.Communities {
-		list[k] = c.CommunityAccuracy
-	}
-	a := report.Accuracy{Probability: e.Right.Rate, Communities: list}
 	table := term.Section{
 		Title:   "By community, " + e.Allocation + " noise",
 		Columns: []string{"community", "nodes", "sources", "found", "conf.", "cover", "set"},
@@ -70,14 +32,14 @@ func served(e *study.Evaluation) []term.Section {
 				mean(c.CredibleSetSize, func(x float64) string { return term.Cell(x, 3) }),
 			}
 		}),
-		Detail: len(list) > manyCommunities,
+		Detail: len(e.Communities) > manyCommunities,
 	}
 	legend := term.Section{
 		Text: "Found is how often a source there is named rightly, with its 95 % interval, conf. the mean confidence where the " +
 			"community is named, cover how often the 95 % set holds the source, set its mean size; --format json has all numbers.",
-		Detail: len(list) > manyCommunities,
+		Detail: len(e.Communities) > manyCommunities,
 	}
-	return []term.Section{table, legend, {Text: a.WorstSentence()}}
+	return []term.Section{table, legend}
 }
 
 // mean is a number, or a dash for none.
@@ -86,56 +48,6 @@ func mean(x *float64, show func(float64) string) string {
 		return "–"
 	}
 	return show(*x)
-}
-
-// rateColumns are those of the rows of machine-readable formats: one for each noise, then
-// one for each community under the plan's.
-func rateColumns() []string {
-	return []string{
-		"scenario", "allocation", "communityId", "communityName", "trials", "sensorCount", "right", "rightLower", "rightUpper", "answered",
-		"meanConfidence",
-		"expectedCalibrationError", "errorLower", "errorUpper", "errorLimit",
-		"coverage", "coverageLower", "coverageUpper", "credibleSetSize", "credibleSetSizeKnownMass", "meanEmd", "meanElsewhere", "named",
-		"rightNamed", "detected",
-	}
-}
-
-func rates(e *study.Evaluation) [][]any {
-	rows := [][]any{noiseRates(e, e.Allocation, e.Performance)}
-	if e.Uniform != nil {
-		rows = append(rows, noiseRates(e, "uniform", e.Uniform))
-	}
-	for _, c := range e.Communities {
-		rows = append(rows, communityRates(e, c))
-	}
-	return rows
-}
-
-func noiseRates(e *study.Evaluation, allocation string, p *study.Performance) []any {
-	c := p.Calibration
-	return []any{
-		e.Scenario, allocation, nil, nil, e.Trials, p.SensorCount, p.Right.Rate, p.Right.Lower, p.Right.Upper, p.Answered.Rate,
-		c.MeanConfidence,
-		c.Error, c.Lower, c.Upper, c.Limit, p.Coverage.Rate, p.Coverage.Lower, p.Coverage.Upper, p.CredibleSetSize, p.KnownMassSetSize,
-		p.MeanEMD, p.Elsewhere,
-		nil, nil, p.Detected.Rate,
-	}
-}
-
-func communityRates(e *study.Evaluation, c study.CommunityPerformance) []any {
-	row := make([]any, len(rateColumns()))
-	copy(row, []any{e.Scenario, e.Allocation, c.CommunityID, c.Name, c.Trials, e.SensorCount, c.Probability, c.Lower, c.Upper})
-	if c.Trials == 0 {
-		row[6], row[7], row[8] = nil, nil, nil
-	}
-	if c.Coverage != nil {
-		row[15], row[16], row[17], row[18] = c.Coverage.Rate, c.Coverage.Lower, c.Coverage.Upper, *c.CredibleSetSize
-	}
-	row[22] = c.Named
-	if c.RightNamed != nil {
-		row[10], row[23] = *c.MeanConfidence, c.RightNamed.Rate
-	}
-	return row
 }
 
 // measure is a row of the comparison.
@@ -199,17 +111,6 @@ func denoisedMeasures() []measure {
 			}
 			return distanceText(*p.BPDN.MeanEMD)
 		}},
-	}
-}
-
-// reliability is the table behind a reliability diagram.
-func reliability(allocation string, p *study.Performance) term.Section {
-	return term.Section{
-		Title:   "Reliability of the confidence, " + allocation + " noise",
-		Columns: []string{"confidence", "trials", "mean confidence", "right"},
-		Rows: term.Rows(p.Calibration.Bins, func(b study.Bin) []any {
-			return []any{fmt.Sprintf("%.1f to %.1f", b.From, b.To), b.Count, decimals(b.Confidence), rate(&b.Right)}
-		}),
 	}
 }
 

@@ -47,7 +47,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		}
 	} else {
 		if few := common(cmd, topics); len(few) > 0 {
-			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp(cmd))
+			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp)
 		}
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
@@ -55,7 +55,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 }
 
 // shortAbout is the length of what a short help says of a command, in bytes.
-const shortAbout = 560
+const shortAbout = 400
 
 // inShort keeps the first whole sentences of a text.
 func inShort(text string) string {
@@ -69,54 +69,26 @@ func inShort(text string) string {
 	return text
 }
 
-// brief is a common flag as a short help shows it, on one line.
-type brief struct{ flag, value, usage string }
-
-// briefs are the flags that most calls need; --help-all has all.
-var briefs = []brief{
-	{"from", "SOURCE", "neo4j, folder:DIR, example:NAME, …"},
-	{"uri", "URI", "address of the server, or NEO4J_URI"},
-	{"username", "NAME", "user name, or NEO4J_USERNAME"},
-	{"node-labels", "LABELS", "nodes with any of these labels"},
-	{"relationship-types", "TYPES", "relationships of any of these types"},
-	{"node-key", "NAME", "property that names a node for good"},
-	{"source-property", "NAME", "where something started, in [0, 1]; private"},
-	{"measurement-property", "NAME", "or what sensors read; private"},
-	{"tau", "NUMBER", "diffusion time τ"},
-	{"epsilon", "NUMBER", "privacy loss ε of one release"},
-	{"delta", "NUMBER", "failure probability δ"},
-	{"community-property", "NAME", "property with the community, else detected"},
-	{"mode", "MODE", "stream, stats, write"},
-	{"dry-run", "", "what would be written and spent, and stop"},
-	{"report", "FILE", "the report with its map, as one HTML page"},
-	{"format", "FORMAT", "table, json, ndjson, csv or parquet"},
-	{"output", "FILE", "write the result to this file"},
-	{"verbose", "", "all numbers, and the guarantee in words"},
+// commonFlags are the flags that most calls need; --help-all has all. Commands about jobs, whose settings are their own, have
+// those that come first in common.
+var commonFlags = []string{
+	"from", "uri", "username", "format", "output", "verbose", "node-labels", "relationship-types", "node-key", "source-property",
+	"measurement-property", "tau", "epsilon", "delta", "community-property", "mode", "dry-run", "report",
 }
 
-// ofJobs are the common flags of commands about jobs, whose settings are their own.
-var ofJobs = []string{"from", "uri", "username", "format", "output", "verbose"}
-
-func briefOf(cmd *cobra.Command, f *pflag.Flag) (brief, bool) {
-	i := slices.IndexFunc(briefs, func(b brief) bool { return b.flag == f.Name })
-	about := cmd.Name() == "serve" || cmd.HasParent() && cmd.Parent().Name() == "job"
-	if i < 0 || f.Annotations == nil || about && !slices.Contains(ofJobs, f.Name) {
-		return brief{}, false
-	}
-	return briefs[i], true
-}
-
-// common returns the flags that a short help shows: the command's own and the common
-// ones.
-func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
-	var few []*pflag.Flag
+// common returns the flags that a short help shows: the command's own and the common ones.
+func common(cmd *cobra.Command, topics []config.Topic) (few []*pflag.Flag) {
 	if !cmd.HasParent() || cmd.HasSubCommands() && cmd.Flags().Lookup("format") == nil {
 		return nil
+	}
+	names := commonFlags
+	if cmd.Name() == "serve" || cmd.Parent().Name() == "job" {
+		names = names[:slices.Index(names, "node-labels")]
 	}
 	for _, t := range topics {
 		for _, f := range t.Flags {
 			own := t.Title == "Flags" && cmd.InheritedFlags().Lookup(f.Name) == nil
-			if _, ok := briefOf(cmd, f); own || ok {
+			if own || f.Annotations != nil && slices.Contains(names, f.Name) {
 				few = append(few, f)
 			}
 		}
@@ -124,20 +96,14 @@ func common(cmd *cobra.Command, topics []config.Topic) []*pflag.Flag {
 	return few
 }
 
-// briefFlagHelp is [flagHelp] in short, with the default.
-func briefFlagHelp(cmd *cobra.Command) func(f *pflag.Flag) (name, usage string) {
-	return func(f *pflag.Flag) (name, usage string) {
-		b, ok := briefOf(cmd, f)
-		if !ok {
-			name, usage = flagHelp(f)
-			for _, mark := range []string{"; ", ": ", ", "} {
-				usage, _, _ = strings.Cut(usage, mark)
-			}
-			return name, usage
-		}
-		name = strings.TrimRight(flagName(f)+" "+b.value, " ")
-		return name, b.usage + defaultOf(f)
+// briefFlagHelp is [flagHelp] with the first clause of what the flag means, and its value where there is room.
+func briefFlagHelp(f *pflag.Flag) (name, usage string) {
+	value, usage := pflag.UnquoteUsage(f)
+	first, _, _ := strings.Cut(usage, "; ")
+	if name = flagName(f, value); len(name) > flagColumn {
+		name = flagName(f, "")
 	}
+	return name, first + defaultOf(f)
 }
 
 // Columns of a flag's name with its value in help, and where a name without a letter
@@ -168,18 +134,19 @@ func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (na
 // flagHelp returns a flag with its value, and what it means with its default.
 func flagHelp(f *pflag.Flag) (name, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
-	name = flagName(f)
-	if value != "" && value != "bool" {
-		name += " " + value
-	}
-	return name, usage + defaultOf(f)
+	return flagName(f, value), usage + defaultOf(f)
 }
 
-func flagName(f *pflag.Flag) string {
+// flagName is a flag with what it takes.
+func flagName(f *pflag.Flag, value string) string {
+	name := strings.Repeat(" ", flagIndent) + "--" + f.Name
 	if f.Shorthand != "" {
-		return "  -" + f.Shorthand + ", --" + f.Name
+		name = "  -" + f.Shorthand + ", --" + f.Name
 	}
-	return strings.Repeat(" ", flagIndent) + "--" + f.Name
+	if value == "" || value == "bool" {
+		return name
+	}
+	return name + " " + value
 }
 
 // defaultOf is a default that is a choice.
@@ -190,42 +157,32 @@ func defaultOf(f *pflag.Flag) string {
 	return " (default " + f.DefValue + ")"
 }
 
+// printCommands lists the commands below one, by group where there are groups.
 func (a *app) printCommands(w io.Writer, cmd *cobra.Command) {
-	children := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
-	if len(children) == 0 {
-		return
+	groups := cmd.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands"}}
 	}
-	titles := []string{"Commands"}
-	member := func(c *cobra.Command, _ string) bool { return c != nil }
-	if groups := cmd.Groups(); len(groups) > 0 {
-		titles = nil
-		ids := make(map[string]string)
-		for _, g := range groups {
-			titles = append(titles, g.Title)
-			ids[g.Title] = g.ID
-		}
-		member = func(c *cobra.Command, title string) bool { return c.GroupID == ids[title] }
-	}
-	for _, title := range titles {
-		var lines strings.Builder
-		for _, c := range children {
-			if member(c, title) {
-				const column = 15
-				name := fmt.Sprintf("  %-12s ", c.Name())
-				for _, row := range term.Wrap(c.Short, max(min(a.width, term.ProseWidth)-column, 20)) {
-					fmt.Fprintf(&lines, "%-*s%s\n", column, name, row)
-					name = ""
-				}
+	const column = 15
+	width := min(a.width, term.ProseWidth)
+	for _, g := range groups {
+		title := "\n" + g.Title + ":\n"
+		for _, c := range cmd.Commands() {
+			if !c.IsAvailableCommand() || g.ID != "" && c.GroupID != g.ID {
+				continue
 			}
-		}
-		if lines.Len() > 0 {
-			fmt.Fprintf(w, "\n%s:\n%s", title, lines.String())
+			name := fmt.Sprintf("%s  %-12s ", title, c.Name())
+			title = ""
+			for _, row := range term.Wrap(c.Short, max(width-column, 20)) {
+				fmt.Fprintf(w, "%-*s%s\n", column, name, row)
+				name = ""
+			}
 		}
 	}
 	for _, c := range cmd.Commands() {
 		if c.IsAdditionalHelpTopicCommand() {
 			topic := fmt.Sprintf("`%s help %s`: %s", cmd.CommandPath(), c.Name(), c.Short)
-			fmt.Fprintf(w, "\n%s\n", strings.Join(term.Wrap(topic, min(a.width, term.ProseWidth)), "\n"))
+			fmt.Fprintf(w, "\n%s\n", strings.Join(term.Wrap(topic, width), "\n"))
 		}
 	}
 }

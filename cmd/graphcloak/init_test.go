@@ -167,25 +167,3 @@ func TestInitAtChance(t *testing.T) {
 		}
 	}
 }
-
-// TestChanceOfThousands: on 2,000 nodes init and doctor say before any spend that the answer would be chance.
-func TestChanceOfThousands(t *testing.T) {
-	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	nodes, edges := "id,wing,score\n0,w0,1\n", "source,target\n1999,0\n"
-	for i := 1; i < 2000; i++ {
-		nodes += fmt.Sprintf("%d,w%d,0\n", i, i/250)
-		edges += fmt.Sprintf("%d,%d\n", i-1, i)
-	}
-	writeGraph(t, "hall", nodes, edges)
-	flags := []string{
-		"--from", "folder:hall", "--source-property", "score", "--community-property", "wing", "--epsilon", "0.0001", "--tau", "1",
-		"--allocation", "uniform",
-	}
-	for _, c := range [][]string{{"init"}, {"doctor"}} {
-		exit, stdout, stderr := called(t, append(c, flags...)...)
-		if exit != exitOK || !strings.Contains(stderr, "and it cannot be told from that") {
-			t.Errorf("%s: exit %d\n%s%s", c[0], exit, stdout, stderr)
-		}
-	}
-}

@@ -4,15 +4,10 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
-	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
-	"testing/cryptotest"
 )
 
 // varying are times, ids made from them, and the hashes that cover ids.
@@ -22,50 +17,6 @@ var varying = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`),
 	regexp.MustCompile(`"(ledgerHead|digest|documentDigest|planDigest|releaseDigest)": ?"[0-9a-f]{64}"`),
 	regexp.MustCompile(`│ (ledgerHead|computeMillis) .*`),
-}
-
-// seen is what everybody may see of commands: their streams and the columns that they
-// wrote, without what varies between two runs of one input.
-func seen(t *testing.T, dir, nodes string, commands ...[]string) string {
-	t.Helper()
-	state := filepath.Join(dir, "state")
-	for _, d := range []string{state, filepath.Join(dir, "g")} {
-		if err := os.RemoveAll(d); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "g"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": "source,target\na,h\nb,h\nh,i\ni,j\nj,k\nk,l\n"} {
-		if err := os.WriteFile(filepath.Join(dir, "g", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("XDG_STATE_HOME", state)
-	cryptotest.SetGlobalRandom(t, 61)
-	var out bytes.Buffer
-	for _, args := range commands {
-		if code := execute(t.Context(), args, strings.NewReader(""), &out, &out); code != 0 {
-			t.Fatalf("%q: exit %d: %s", args, code, out.String())
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "g", "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range rows {
-		fmt.Fprintln(&out, row[0], row[3:]) // what was there before: id, meter, the signal
-	}
-	text := out.String()
-	for _, v := range varying {
-		text = v.ReplaceAllString(text, "")
-	}
-	return text
 }
 
 // table is nodes.csv with the signal of each node; a and b are no sensors.
@@ -100,8 +51,9 @@ func interferences() map[string][2]string {
 // same runs commands on both secrets of a pair.
 func same(t *testing.T, dir, what string, pair [2]string, commands ...[]string) {
 	t.Helper()
-	if first, second := seen(t, dir, pair[0], commands...), seen(t, dir, pair[1], commands...); first != second {
-		t.Errorf("%s, %q: one secret shows\n%s\nand the other\n%s", what, commands, first, second)
+	do := func(out *bytes.Buffer) { say(t, out, "", commands...) }
+	if first, second := published(t, dir, pair[0], do), published(t, dir, pair[1], do); first != second {
+		t.Errorf("%s, %q: the secrets differ in %s", what, commands, firstDifference(first, second))
 	}
 }
 

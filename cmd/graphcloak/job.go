@@ -239,14 +239,11 @@ func scenarioNames() []string {
 	for _, s := range simulate.Scenarios() {
 		names = append(names, s.Name)
 	}
-	return append(names, allScenarios)
+	return names
 }
 
 // named reports whether a graph has the name of a scenario that evaluate knows.
 func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
-
-// allScenarios is the value of --scenario that compares them.
-const allScenarios = "all"
 
 // scopeOf returns the budget scope of the signal that the settings name.
 func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }

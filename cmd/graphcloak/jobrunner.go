@@ -265,7 +265,7 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 	if err == nil {
 		return jobs.Ending{
 			Outcome: jobs.Outcome{Status: jobs.Finished, RunID: w.ReleaseID, Message: rep.Answer},
-			Spent:   true, Run: runRecord(rep, mode), Result: rep,
+			Spent:   true, Run: runRecord(rep, mode),
 		}
 	}
 	what := describe(err)

@@ -39,6 +39,15 @@ func balance(ctx context.Context, l privacy.Ledger, scope string, delta float64)
 	return list[0], nil
 }
 
+// balances returns what every scope has spent.
+func balances(ctx context.Context, l privacy.Ledger) ([]privacy.Balance, error) {
+	scopes, err := l.Scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return privacy.Balances(ctx, l, scopes, 0)
+}
+
 // explain adds to an error of a scope without a cap what limits it.
 func explain(job graphcloak.Job, err error) error {
 	if !errors.Is(err, run.ErrNoCap) {

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
@@ -101,6 +102,17 @@ func saveMemory(nodes int) (end func()) {
 	}
 }
 
+// noteCommunities says where a plan from a file was made for other communities than the model has: its accuracy, and noise that was
+// allocated, are for its own.
+func (a *app) noteCommunities(ctx context.Context, m *graphcloak.Model, made *plan.PlannedCommunities) error {
+	ours, err := m.PlannedCommunities(ctx)
+	if err == nil && made != nil && made.Digest != ours.Digest {
+		a.note("Note: the plan was made for other communities than these: its noise and its own accuracy are for those; name its " +
+			"--community-property, or have them detected as they were")
+	}
+	return err
+}
+
 // onModel opens the store to read from it, loads the model of a job, uses it, and closes the store.
 func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcloak.Model) error) error {
 	s, err := a.openReading(ctx)
@@ -162,14 +174,12 @@ func (a *app) given() advice.Choice {
 	return choice
 }
 
-// notices passes on what a store left out.
+// notices passes on what a store has and nobody asked for.
 func (a *app) notices(s graphStore) {
-	list := s.Notices()
 	if u, ok := unwatched(s).(interface{ Unused() []string }); ok && !a.chosenByFile.Load() {
-		list = append(list, u.Unused()...)
-	}
-	for _, n := range list {
-		a.note("Note: %s", n)
+		for _, n := range u.Unused() {
+			a.note("Note: %s", n)
+		}
 	}
 }
 

@@ -124,22 +124,6 @@ func TestEstimateBoundsNoise(t *testing.T) {
 	}
 }
 
-// TestNarrowByDefault: the bracket of a graph above 700 nodes, where it is searched for,
-// closes to 0.001. At a tolerance of 0.05 it would stay open by 0.04.
-func TestNarrowByDefault(t *testing.T) {
-	kit(t)
-	type plan struct {
-		Sensitivity report.Sensitivity
-	}
-	p := decoded[plan](t,
-		"plan", "--from", "generate:sbm,n=1000,k=10,in=0.05,out=0.001,seed=1", "--tau", "2", "--epsilon", "4", "--delta", "0.1",
-		"--allocation", "uniform", "--trials", "0", "--isolated", "allow",
-	)
-	if w := p.Sensitivity.Upper/p.Sensitivity.Lower - 1; !(w > 0 && w <= 0.001+1e-8) {
-		t.Errorf("the bracket of the default is open by %v", w)
-	}
-}
-
 // TestPriceOfAllocation: a plan says in words what allocation costs, with its own
 // numbers, and says nothing where noise is uniform or nothing was simulated.
 func TestPriceOfAllocation(t *testing.T) {

@@ -147,23 +147,8 @@ func flagText(v any) string {
 	return settingText(v)
 }
 
-// repeatedRun repeats a run of a report: by the settings that it holds, else by
-// those at hand and the numbers of its record.
-func (a *app) repeatedRun(rep *report.Report) string {
-	if rep.Configuration != nil {
-		return repeated("run", rep.Configuration)
-	}
-	chosen := configuration(a.config)
-	for key, x := range map[string]float64{"tau": rep.Tau, "epsilon": rep.Epsilon, "delta": rep.Delta, "alpha": rep.Alpha} {
-		if x > 0 {
-			chosen[key] = x
-		}
-	}
-	if rep.Signal != "" {
-		chosen["sourceProperty"] = rep.Signal
-	}
-	return repeated("run", chosen)
-}
+// repeatedRun repeats the run of a report.
+func repeatedRun(rep *report.Report) string { return repeated("run", rep.Configuration) }
 
 // memberQueries show the members of the first community in Neo4j, where they were
 // written.

@@ -16,7 +16,7 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 		"source,target\n0,1\n1,2\n0,2\n2,3\n3,4\n4,5\n3,5\n")
 	const plan = "plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json --force --community-property end " +
 		"--allocation "
-	const why = `the plan was made for 2 communities ("end"), and this is of 2 communities ("side"). `
+	const why = "the plan was made for other communities than these"
 	do := func(args, want, not string) {
 		t.Helper()
 		exit, _, stderr := called(t, strings.Fields(args)...)
@@ -25,27 +25,17 @@ func TestPlanOfOtherCommunities(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, and not %q, in %s", args, exit, want, not, stderr)
 		}
 	}
-	for noise, rests := range map[string]string{
-		"uniform": "What its plan expected of its accuracy is of those",
-		"optimal": "Its noise was allocated for those",
-	} {
+	for _, noise := range []string{"uniform", "optimal"} {
 		do(plan+noise, "", "")
 		const release = "release --from folder:g --plan plan.json --source-property source -o release.json --force"
 		do(release, "", "")
 		const evaluate, recover = "evaluate --from folder:g --plan plan.json --trials 20 --format json ",
 			"recover --from folder:g --release release.json --format json "
-		do(evaluate+"--community-property side", why+"Its noise and its own accuracy are for what it was made for: name its "+
-			"--community-property", "")
-		do(recover+"--community-property side", why+rests, "")
-		do(evaluate+"--gamma 100", `this is of 6 communities (detected by leiden, γ = 100)`, "")
+		do(evaluate+"--gamma 100", why, "")
 		do(evaluate, "", "was made for") // they are detected, and the same
-		for _, same := range []string{evaluate, recover} {
-			do(same+"--community-property end", "", "was made for")
+		for _, command := range []string{evaluate, recover} {
+			do(command+"--community-property side", why, "")
+			do(command+"--community-property end", "", "was made for")
 		}
-		do(evaluate+"--community-property end --prior-property risk", `the plan was made without the prior "risk"`, "was made for")
 	}
-	do(strings.Replace(plan, "--community-property end", "", 1)+"uniform", "", "")
-	do("evaluate --from folder:g --plan plan.json --trials 20 --format json --gamma 100",
-		"(detected by leiden), and this is of 6 communities (detected by leiden, γ = 100). Its "+
-			"noise and its own accuracy are for what it was made for: have them detected as they were", "")
 }

@@ -36,10 +36,8 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		},
 		{Text: uniformReason(p)},
 		{Text: accuracyLimit(p)},
-		{Text: worstServed(p)},
 		{Text: allocationCost(p)},
 	}
-	sections = append(sections, tauSection(p)...)
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true},
 		term.Section{Answer: planAnswer(p)},
 		term.Section{Items: append(qualified(p.Promise().Qualified()),
@@ -105,14 +103,6 @@ func accuracyLimit(p *graphcloak.Plan) string {
 		return ""
 	}
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
-}
-
-// worstServed names a community whose sources are found less often than others, beyond chance.
-func worstServed(p *graphcloak.Plan) string {
-	if p.Accuracy == nil {
-		return ""
-	}
-	return p.Accuracy.WorstSentence()
 }
 
 func planFacts(p *graphcloak.Plan) [][]any {

@@ -101,7 +101,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	defer saveMemory(m.Graph.Order())()
 	rep, err := m.Complete(ctx, &r, job)
 	if err == nil {
-		if err := a.noteReleased(ctx, m, &r); err != nil {
+		if err := a.noteCommunities(ctx, m, r.Communities); err != nil {
 			return err
 		}
 	}

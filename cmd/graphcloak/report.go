@@ -75,7 +75,7 @@ func (a *app) reportRun(ctx context.Context, s graphStore, r jobs.Run) error {
 	if err != nil {
 		return err
 	}
-	v.Report, v.Queries, v.Command = rep, memberQueries(rep, a.config.Write.PropertyPrefix), a.repeatedRun(rep)
+	v.Report, v.Queries, v.Command = rep, memberQueries(rep, a.config.Write.PropertyPrefix), repeatedRun(rep)
 	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func remarks(runs []jobs.Run) (list []term.Item) {
 	more := map[string]int{}
 	for _, r := range runs {
 		text := r.Message
-		if end, _ := r.Told(); r.Status == jobs.Finished {
+		if end := r.Ended(); r.Status == jobs.Finished {
 			if text = end; r.JobName != "" {
 				continue
 			}

@@ -68,7 +68,7 @@ func (a *app) serve(ctx context.Context) error {
 		Engine: engine, Store: engine.Store, Name: s.Name(), Version: readBuild().Version, Token: token,
 		Cost:    jobRunner{a, s}.cost,
 		Metrics: a.metricsOf(s, engine), Log: a.log, Report: a.reportPage(s), ReportPolicy: page.Policy(),
-		Budgets: func(ctx context.Context) ([]privacy.Balance, error) { return balances(ctx, s) },
+		Budgets: func(ctx context.Context) ([]privacy.Balance, error) { return balances(ctx, s.Ledger()) },
 	})
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -202,7 +202,7 @@ func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) 
 		prefix, _ := rep.Configuration["propertyPrefix"].(string)
 		v := page.View{
 			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
-			Queries: memberQueries(rep, prefix), Command: a.repeatedRun(rep),
+			Queries: memberQueries(rep, prefix), Command: repeatedRun(rep),
 		}
 		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
 			return err

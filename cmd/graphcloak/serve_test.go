@@ -102,7 +102,6 @@ func TestJobCommands(t *testing.T) {
 		exit  int
 		want  string
 	}{
-		{[]string{"doctor"}, exitBudget, "so its first run will be refused"},
 		{[]string{"job", "run", "often"}, exitOK, `"FINISHED"`},
 		{[]string{"job", "run", "often"}, exitOK, `"warning":"the answer will be right`},
 		{[]string{"job", "show", "often"}, exitOK, "Warned before it spent: the answer will be right"},
@@ -112,7 +111,6 @@ func TestJobCommands(t *testing.T) {
 		{[]string{"job", "show", "costly"}, exitOK, `"OVER_BUDGET"`},
 		{[]string{"job", "list"}, exitOK, "no waiting helps: use a smaller --epsilon"},
 		{[]string{"runs", "list", "--status", "over_budget"}, exitOK, "no waiting helps: use a smaller --epsilon"},
-		{[]string{"doctor"}, exitBudget, "would have cost more than its whole cap"},
 		{[]string{"job", "show", "often"}, exitOK, `"attempts": 1`},
 		{[]string{"job", "run", "line"}, exitConflict, `"message": "the job cannot run as it is: line: schedule`},
 		{[]string{"job", "run", "oftn"}, exitNotFound, "did you mean often?"},
@@ -159,25 +157,20 @@ func TestJobsWantAServer(t *testing.T) {
 	}
 	for _, words := range []string{
 		"serve --listen :0", "job list", "job show often", "job run often", "job pause often",
-		"job resume often", "job cancel often", "doctor",
+		"job resume often", "job cancel often",
 	} {
-		if words == "doctor" {
-			if _, err := os.Stat(state); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("something was done before: %v", err)
-			}
-		}
 		code, said := obey(t, append(strings.Fields(words), "--from", "folder:"+graph, "--config", settings)...)
 		if code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server, and not on folder:") ||
 			!strings.Contains(said, "--uri") || !strings.Contains(said, "--once-per") {
 			t.Errorf("%s: exit %d: %s", words, code, said)
 		}
 	}
+	if _, err := os.Stat(state); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was done before: %v", err)
+	}
 	write(t, settings, "from: folder:"+graph+"\njobs:\n  - {name: a, schedule: '@daily', sourceProperty: source}\n", 0o600)
 	if code, said := obey(t, "config", "validate", settings); code != exitUsage || !strings.Contains(said, "jobs run on a Neo4j server") {
 		t.Errorf("config validate: exit %d: %s", code, said)
-	}
-	if code, said := obey(t, "doctor", "--from", "folder:"+graph); code != exitOK || strings.Contains(said, "jobs") {
-		t.Errorf("without jobs: exit %d: %s", code, said)
 	}
 }
 
@@ -329,11 +322,7 @@ func TestJobNeedsACap(t *testing.T) {
 			t.Errorf("%v does not say once that the first run will be refused: %s", words, said)
 		}
 	}
-	code, said := obey(t, "doctor", "--from", "folder:"+graph, "--config", settings)
-	if code != exitBudget || !strings.Contains(said, limit) {
-		t.Errorf("doctor: exit %d: %s", code, said)
-	}
-	code, said = obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
+	code, said := obey(t, "job", "run", "a", "--from", "folder:"+graph, "--config", settings)
 	if code != exitBudget || !strings.Contains(said, "elsewhere") || !strings.Contains(said, "Hint: "+limit) {
 		t.Errorf("exit %d: %s", code, said)
 	}

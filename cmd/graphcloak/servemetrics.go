@@ -54,7 +54,7 @@ func (a *app) readMetrics(ctx context.Context, s graphStore, e *jobs.Engine) (*m
 		}
 		set.Job(j.Name, m)
 	}
-	spent, err := balances(ctx, s)
+	spent, err := balances(ctx, s.Ledger())
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +98,4 @@ func accountMetrics(b privacy.Balance) metrics.Account {
 		shown.Counted = orNaN(b.RecentEpsilon)
 	}
 	return shown
-}
-
-// balances returns what every scope of a store has spent.
-func balances(ctx context.Context, s graphStore) ([]privacy.Balance, error) {
-	scopes, err := s.Ledger().Scopes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return privacy.Balances(ctx, s.Ledger(), scopes, 0)
 }

@@ -3,12 +3,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/plan"
 )
 
 // noteTau notes which τ was chosen, or that the τ of a measured process was assumed.
@@ -28,46 +24,4 @@ func (a *app) noteTau(p *graphcloak.Plan) {
 		a.note("Note: τ = %v was chosen of %d that were tried, %s; --tau %v makes this plan without the search.", p.Public.Tau,
 			len(c.Points), aim, p.Public.Tau)
 	}
-}
-
-// tauSection shows what was tried.
-func tauSection(p *graphcloak.Plan) []term.Section {
-	if p.TauChoice == nil || len(p.TauChoice.Points) == 0 {
-		return nil
-	}
-	return []term.Section{{
-		Title:   "Diffusion times that were tried, in a rough simulation",
-		Text:    "Judged by " + judgedBy(p.TauChoice),
-		Columns: []string{"tau", "accuracy", "logLoss", "meanDistance", "noise", "chosen"},
-		Rows: term.Rows(p.TauChoice.Points, func(x plan.TauPoint) []any {
-			chosen := ""
-			if x.Tau == p.Public.Tau {
-				chosen = "yes"
-			}
-			return []any{
-				term.Cell(x.Tau, -1), term.Cell(x.Accuracy, 3), term.Cell(x.LogLoss, 3), distanceText(x.Distance), noiseOf(x), chosen,
-			}
-		}),
-	}}
-}
-
-// judgedBy says by what the values of τ are compared, and which of almost equal ones is taken.
-func judgedBy(c *plan.TauChoice) string {
-	switch {
-	case c.ByDistance:
-		return "meanDistance, of what is named from the source: the smallest tau within 1 % of the best, or within a tenth of its " +
-			"gain over the worst, is chosen."
-	case c.Hopeless:
-		return fmt.Sprintf("accuracy, how often the right community is the likeliest. None is clearly better than chance, which is %s.",
-			term.Cell(c.Chance, term.FewDigits))
-	}
-	return "accuracy, how often the right community is the likeliest: the smallest tau within half a point of the best, or within a " +
-		"tenth of its gain over the worst, is chosen."
-}
-
-func noiseOf(x plan.TauPoint) string {
-	if x.Allocated {
-		return "optimal"
-	}
-	return "uniform"
 }

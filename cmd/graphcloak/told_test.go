@@ -62,7 +62,7 @@ func TestWhatIsTold(t *testing.T) {
 		{name: "how what was written is taken out", args: hallRun, want: " --from folder:hall` takes them out"},
 		{
 			name: "what an estimate of evaluate is of", args: "estimate --from folder:hall --source-property leak --tau 1 --delta 0.01",
-			want: "those of one scenario with 1,000 trials; --scenario all has 12 of them",
+			want: "The seconds of evaluate are those of 1,000 trials",
 		},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
 		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 " +

@@ -84,8 +84,6 @@ func screenCommands(release string) []screenCommand {
 		{80, "plan --from example:karate --tau 1..2", exitValidation},
 		{80, "plan --from example:karate --tau 1e9", exitValidation},
 		{80, "evaluate --from example:karate --trials 20" + noise, exitOK},
-		{80, "evaluate --from example:karate --trials 20 --scenario all" + noise, exitOK},
-		{120, "evaluate --from example:karate --trials 20 --scenario all" + noise, exitOK},
 		{80, "estimate --from example:net3 --tau 2", exitOK},
 		{80, "inspect --from example:karate --tau 2", exitOK},
 		{80, "recover -v --mode stream --from example:net3 --release " + release, exitOK},

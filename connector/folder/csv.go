@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
@@ -25,17 +26,18 @@ type CSV struct {
 	Progress func(stage string, done, total int64) // nil: silent
 
 	generated bool
-	notices   connector.Notices
-	unused    connector.Notices
+	unused    atomic.Pointer[string]
 	nodes     connector.PerGraph[map[string]int32] // the number of each selected node, by the column id
 }
 
-// Notices returns what was left out while reading.
-func (c *CSV) Notices() []string { return c.notices.List() }
-
 // Unused returns what was there to be read and was not asked for, such as a column of weights: news to who chooses what is
 // read.
-func (c *CSV) Unused() []string { return c.unused.List() }
+func (c *CSV) Unused() []string {
+	if text := c.unused.Load(); text != nil {
+		return []string{*text}
+	}
+	return nil
+}
 
 // maxColumns bounds the columns of a file: more than a node can have properties.
 const maxColumns = 1 << 16
@@ -77,7 +79,7 @@ func (t *table) readHeader(wanted []string) error {
 	if len(t.header) > maxColumns {
 		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
 	}
-	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is told
+	for _, w := range needs[t.name] { // first: without them the line may be data, of which nothing is shown
 		if slices.Contains(wanted, w) && t.column(w) < 0 {
 			return t.missing(w)
 		}

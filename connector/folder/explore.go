@@ -55,7 +55,7 @@ type columnSurvey struct {
 	positive bool
 }
 
-// survey reads a file and tells each row to also, with every kind that it is of.
+// survey reads a file and calls also for each row, with every kind that it is of.
 func (c *CSV) survey(ctx context.Context, file, column string, also func(*kindSurvey, *table, []string)) (map[string]*kindSurvey, error) {
 	t, err := c.open(file, needs[file]...)
 	if err != nil {

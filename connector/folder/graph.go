@@ -201,11 +201,12 @@ func (c *CSV) property(ctx context.Context, g *graph.Graph, property string, tak
 	return err
 }
 
-// noteWeight tells of a column that is named weight and not used.
+// noteWeight notes a column that is named weight and not used.
 func (c *CSV) noteWeight(t *table, sel graph.Selection) {
 	k := slices.IndexFunc(t.header, func(name string) bool { return strings.EqualFold(name, "weight") })
 	if k < 0 || c.generated || sel.RelationshipWeightProperty != "" || sel.LengthProperty == t.header[k] {
 		return
 	}
-	c.unused.Add(fmt.Sprintf(weightHint, t.header[k]))
+	hint := fmt.Sprintf(weightHint, t.header[k])
+	c.unused.Store(&hint)
 }

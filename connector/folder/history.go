@@ -37,7 +37,7 @@ func (h history) PutRun(ctx context.Context, r jobs.Run) error {
 		return err
 	}
 	return h.s.update(func(tx *bolt.Tx) error {
-		told, err := tx.CreateBucketIfNotExists(historyBucket)
+		entries, err := tx.CreateBucketIfNotExists(historyBucket)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (h history) PutRun(ctx context.Context, r jobs.Run) error {
 		if err != nil {
 			return err
 		}
-		return told.Put([]byte(r.RunID), text)
+		return entries.Put([]byte(r.RunID), text)
 	})
 }
 
@@ -61,18 +61,18 @@ func loadHistory(tx *bolt.Tx) (all []jobs.Run, known []connector.Run, err error)
 	if known, err = loadRuns(tx); err != nil {
 		return nil, nil, err
 	}
-	told := map[string]jobs.Run{}
+	entries := map[string]jobs.Run{}
 	if tx != nil && tx.Bucket(historyBucket) != nil {
 		err = tx.Bucket(historyBucket).ForEach(func(id, text []byte) error {
 			var r jobs.Run
 			if err := strictjson.Unmarshal(text, &r); err != nil {
 				return fmt.Errorf("the history of a run cannot be read: %w", err)
 			}
-			told[string(id)] = r
+			entries[string(id)] = r
 			return nil
 		})
 	}
-	return connector.History(told, known), known, err
+	return connector.History(entries, known), known, err
 }
 
 // ListRuns implements [jobs.History].
@@ -129,7 +129,7 @@ func (h history) PruneRuns(ctx context.Context, before time.Time) (int64, error)
 	})
 }
 
-// forget removes all that is told of runs, but for what the ledger holds.
+// forget removes the history, the reports and the records of runs, but nothing of the ledger.
 func forget(tx *bolt.Tx, ids []string) error {
 	for _, bucket := range [][]byte{historyBucket, reportsBucket, runsBucket} {
 		b := tx.Bucket(bucket)

@@ -82,9 +82,6 @@ func (s *Store) value(row int, property string) any {
 // Name returns memory: and a random word, which no other store has.
 func (s *Store) Name() string { return s.name }
 
-// Notices returns none.
-func (s *Store) Notices() []string { return nil }
-
 // Close does nothing: what is in memory stays as long as the store is used.
 func (s *Store) Close(context.Context) error { return nil }
 

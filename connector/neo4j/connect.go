@@ -29,9 +29,6 @@ func New(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
 	s := &Store{driver: driver, options: o}
-	for _, n := range a.notices {
-		s.notices.Add(n)
-	}
 	if err := s.connectInTime(ctx); err != nil {
 		hangUp(ctx, driver.Close)
 		return nil, fmt.Errorf("connect to %s: %w", a.written, err)

@@ -40,9 +40,6 @@ func Doctor(ctx context.Context, o Options, sel graph.Selection, properties []st
 		checks = append(checks, c)
 	}
 	add("connection", nil, fmt.Sprintf("%s, database %s", s.written, s.options.Database), "")
-	for _, n := range s.Notices() {
-		add("connection", nil, n, "")
-	}
 	add("version", s.server.check(), "Neo4j "+s.Version(), "upgrade to Neo4j 5.26 or later")
 	n, err := s.readable(ctx, sel)
 	add("read", err, report.Count(n.nodes, "node")+", "+report.Count(n.relationships, "relationship"), readFix(err))

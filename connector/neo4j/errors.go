@@ -87,7 +87,7 @@ func classify(ctx context.Context, err error) error {
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok && isTLSFailure(err) {
 		return fmt.Errorf("%w: the encrypted connection is refused; without +s the scheme asks for none, and with +ssc it takes a "+
-			"certificate that nobody vouches for (%w)", connector.ErrAuth, err)
+			"self-signed certificate (%w)", connector.ErrAuth, err)
 	}
 	if _, ok := errors.AsType[*neo4j.ConnectivityError](err); ok {
 		return fmt.Errorf("%w: the server does not answer (%w)", connector.ErrTransient, err)

@@ -25,12 +25,12 @@ func (d jobStore) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := d.s.constrainOnce(ctx); err != nil {
 		return err
 	}
-	told, err := json.Marshal(r)
+	entry, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
 	own, shared := runProperties(r)
-	own[keyHistory] = string(told)
+	own[keyHistory] = string(entry)
 	if r.Report != nil {
 		own[keyReport] = string(r.Report)
 	}
@@ -81,19 +81,19 @@ func historyRun(p properties) (r jobs.Run, ok bool) {
 	return r, true
 }
 
-// history reads what is known of runs, of one where an id is given: what was told, and
+// history reads what is known of runs, of one where an id is given: its entries, and
 // the records that the store keeps.
 func (s *Store) history(ctx context.Context, runID string) (all []jobs.Run, known []connector.Run, err error) {
-	told := map[string]jobs.Run{}
+	entries := map[string]jobs.Run{}
 	err = s.read(ctx, "history", func(tx *transaction) error {
-		clear(told)
+		clear(entries)
 		known = nil
 		_, err := tx.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' "+
 			"THEN null ELSE r.report END}",
 			map[string]any{"id": runID}, func(r *neo4j.Record) error {
 				p, _ := r.Values[0].(map[string]any)
 				if run, ok := historyRun(p); ok {
-					told[run.RunID] = run
+					entries[run.RunID] = run
 				}
 				if _, ok := p[keyStatus].(string); ok {
 					known = append(known, runOf(p))
@@ -102,7 +102,7 @@ func (s *Store) history(ctx context.Context, runID string) (all []jobs.Run, know
 			})
 		return err
 	})
-	return connector.History(told, known), known, err
+	return connector.History(entries, known), known, err
 }
 
 // ListRuns implements [jobs.History].

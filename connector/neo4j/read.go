@@ -15,8 +15,7 @@ import (
 // Graph reads the selected part of the database as an undirected graph: nodes first, then
 // the relationships that leave each of them for another selected node. A selected name
 // that does not exist is a [connector.ErrNotFound] with a suggestion; bad weights, lengths
-// and keys are a [connector.ErrInput] that names the first of them, or are left out and
-// counted in [Store.Notices]. A graph whose size changes while it is read is a
+// and keys are a [connector.ErrInput] that names the first of them. A graph whose size changes while it is read is a
 // [connector.ErrConflict]; other changes meanwhile are not seen. What makes no graph is
 // [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge] or an error of
 // [graph.Builder.Connect]; what the server says, one of [New].

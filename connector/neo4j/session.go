@@ -28,7 +28,7 @@ const (
 	longestPause = 5 * time.Second
 	shortTime    = 30 * time.Second
 	answerTime   = 5 * time.Second
-	patience     = 4 * time.Second // before the user is told
+	patience     = 4 * time.Second // before the user is notified
 )
 
 // lostPace is lostTime where the linker sets it: tests that take the server away do not wait for it.
@@ -95,7 +95,7 @@ func (s *Store) managed(ctx context.Context, a access, work func(*transaction) e
 	})
 	defer hangUp(ctx, session.Close)
 	if a.mode == neo4j.AccessModeWrite {
-		defer s.tellWait(a)()
+		defer s.noteWait(a)()
 	}
 	window := retryTime
 	if a.short {
@@ -188,9 +188,9 @@ func refusedAtCommit(err error) bool {
 	return ok && !strings.HasPrefix(e.Code, "Neo.DatabaseError.") && !strings.Contains(e.Code, ".Cluster.") && e.Code != codeUnavailable
 }
 
-// tellWait says after some time that a transaction waits, and what ends that.
+// noteWait says after some time that a transaction waits, and what ends that.
 // It returns how to stop the clock.
-func (s *Store) tellWait(a access) (stop func()) {
+func (s *Store) noteWait(a access) (stop func()) {
 	limit := s.options.Timeout
 	if a.short {
 		limit = shortTime

@@ -46,7 +46,6 @@ type Store struct {
 	written string // the address as the user wrote it
 	server  version
 	edition string
-	notices connector.Notices
 	nodes   connector.PerGraph[*nodeSet]
 
 	constraining sync.Mutex
@@ -109,10 +108,6 @@ func (s *Store) Community() bool { return s.edition == "community" }
 
 // Database returns the name of the database.
 func (s *Store) Database() string { return s.options.Database }
-
-// Notices returns warnings, each once: an unencrypted connection, relationships that
-// were left out.
-func (s *Store) Notices() []string { return s.notices.List() }
 
 // Close closes the connections.
 func (s *Store) Close(ctx context.Context) error { return s.driver.Close(ctx) }

@@ -20,10 +20,9 @@ var boltSchemes = []string{"neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "b
 
 // address is where a server listens.
 type address struct {
-	uri     string   // for the driver
-	written string   // as the user wrote it
-	name    string   // neo4j://host:port: the same for every scheme and every name of the loopback
-	notices []string // what the user should know
+	uri     string // for the driver
+	written string // as the user wrote it
+	name    string // neo4j://host:port: the same for every scheme and every name of the loopback
 }
 
 // parseURI accepts what the driver does, and adds a missing scheme and port.
@@ -57,10 +56,6 @@ func parseURI(s string) (address, error) {
 	}
 	if port, err := strconv.ParseUint(u.Port(), 10, 16); err != nil || port == 0 {
 		return address{}, fmt.Errorf("%w: the port of the URI is %q, want a number from 1 to 65535", connector.ErrInput, u.Port())
-	}
-	if !strings.Contains(u.Scheme, "+") && !loopback(u.Hostname()) {
-		a.notices = append(a.notices, fmt.Sprintf("the connection to %s is not encrypted; use %s+s:// where the server allows it",
-			u.Host, u.Scheme))
 	}
 	host := strings.ToLower(u.Hostname())
 	if loopback(host) {

@@ -9,7 +9,7 @@ import (
 )
 
 // What is kept of a job is made once, however many instances enlist it, stays as it is when it
-// is enlisted again, and is scheduled anew when it is paused or resumed.
+// is enlisted again, and is scheduled again when it is paused or resumed.
 func testBoard(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
 	ctx, j, name := t.Context(), s.Jobs(st), "board "+token()

@@ -21,7 +21,6 @@ type Store interface {
 	run.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Run(ctx context.Context, runID string) (connector.Run, error)
-	Notices() []string
 	Close(ctx context.Context) error
 }
 

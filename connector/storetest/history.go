@@ -66,7 +66,7 @@ func testHistory(t *testing.T, s Suite) {
 	is(t, "an unknown run", err, jobs.ErrNoJob)
 	third.Status, third.Spent, third.EpsilonSpent, third.Answer, third.Report = jobs.Canceled, false, 0, "", nil
 	third.NominalTime, third.JobName = time.Time{}, ""
-	put(t, j, third) // in place of what was told before
+	put(t, j, third) // in place of the entry before
 	if got, err := other.GetRun(ctx, third.RunID); err != nil || !same(got, third) {
 		t.Errorf("the run is %+v, %v, want %+v", got, err, third)
 	}
@@ -113,7 +113,7 @@ func find(t *testing.T, j jobs.History, runID string) (jobs.Run, bool) {
 	return all[k], true
 }
 
-// Runs that nobody told of are in the history by their records, and what is told of a
+// Runs without an entry are in the history by their records, and the entry of a
 // run leaves its record as it is.
 func testHistoryOfStore(t *testing.T, s Suite) {
 	st := s.Open(t, nodesCSV, relationshipsCSV)
@@ -127,31 +127,31 @@ func testHistoryOfStore(t *testing.T, s Suite) {
 	r, ok := find(t, j, outline.RunID())
 	if !ok || r.Status != jobs.Running || r.BudgetScope != "s" || !r.StartedAt.Equal(time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)) ||
 		r.Message == "" {
-		t.Errorf("a run that is reserved is told as %+v (%v)", r, ok)
+		t.Errorf("a run that is reserved is listed as %+v (%v)", r, ok)
 	}
 	if err := st.Cancel(ctx, outline.RunID()); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ = find(t, j, outline.RunID()); r.Status != jobs.Canceled || r.Spent {
-		t.Errorf("a run that was cancelled is told as %+v", r)
+		t.Errorf("a run that was cancelled is listed as %+v", r)
 	}
 	table := Table(t, g, runID(t, "written"), prefix)
 	write(t, st, g, table)
 	if r, ok = find(t, j, table.RunID()); !ok || r.Status != jobs.Finished || !r.Spent || r.ReleaseID != table.RunID() ||
 		r.Mode != "write" {
-		t.Errorf("a run that was written is told as %+v (%v)", r, ok)
+		t.Errorf("a run that was written is listed as %+v (%v)", r, ok)
 	}
 	record := status(t, st, table.RunID(), connector.Finished).Record
 	own := historyRun(t, "own "+token(), 3, jobs.Finished)
 	own.RunID = table.RunID()
 	put(t, j, own)
 	if got, err := j.GetRun(ctx, own.RunID); err != nil || !same(got, own) {
-		t.Errorf("what was told of it is %+v, %v", got, err)
+		t.Errorf("its entry is %+v, %v", got, err)
 	}
 	own.BudgetScope, own.ReleaseID, own.BPDNStatus, own.Status = "", "", "", jobs.Failed // as of an attempt that failed to go on
 	put(t, j, own)
 	if got, err := j.GetRun(ctx, own.RunID); err != nil || !same(got, own) {
-		t.Errorf("what was told of it last is %+v, %v", got, err)
+		t.Errorf("its last entry is %+v, %v", got, err)
 	}
 	run := status(t, st, table.RunID(), connector.Finished)
 	for _, p := range table.Record() {

@@ -311,7 +311,7 @@ func testTicks(t *testing.T, s Suite) {
 			}
 			got = append(got, c.Tick)
 			if c.Token != "" || c.Saved != nil {
-				t.Errorf("%+v tells the token or what was saved", c)
+				t.Errorf("%+v shows the token or what was saved", c)
 			}
 			if !c.Open() && (c.Status != jobs.WaitingForBudget || c.ExitCode != 9 || !c.RenewsAt.Equal(renews)) {
 				t.Errorf("%+v: the outcome is another", c)

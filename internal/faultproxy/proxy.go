@@ -153,7 +153,7 @@ type connection struct {
 	mu      sync.Mutex
 	writes  bool  // the transaction that was begun may write
 	pending Fault // of the answer that comes next
-	deaf    bool  // nothing is passed on any more
+	silent    bool  // nothing is passed on any more
 }
 
 func (c *connection) cut() {
@@ -164,7 +164,7 @@ func (c *connection) cut() {
 func (c *connection) swallowing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.deaf
+	return c.silent
 }
 
 // errBroken ends a pump whose connection was broken on purpose.
@@ -194,7 +194,7 @@ func (c *connection) pump(from net.Conn, s *messages, pass func(message) error) 
 func (c *connection) upward(m message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf {
+	if c.silent {
 		return nil
 	}
 	switch {
@@ -222,7 +222,7 @@ func (c *connection) upward(m message) error {
 func (c *connection) downward(m message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deaf {
+	if c.silent {
 		return nil
 	}
 	if c.pending != None && m.is(sigSuccess) { // the answer to the commit: nothing else is under way then
@@ -240,7 +240,7 @@ func (c *connection) downward(m message) error {
 
 // swallow leaves both ends connected and passes nothing on.
 func (c *connection) swallow() {
-	c.deaf = true
+	c.silent = true
 	c.proxy.mu.Lock()
 	c.proxy.held = append(c.proxy.held, c.client, c.server)
 	c.proxy.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package memory tells how much this process may still allocate.
+// Package memory reports how much this process may still allocate.
 package memory
 
 import (
@@ -14,15 +14,14 @@ import (
 	"strings"
 )
 
-// Available returns the least of what the machine has left, what each control
-// group around this process leaves (v1 and v2, up to the root of the hierarchy),
-// and what its limits of address space and data leave (ulimit -v and -d). Where
-// none is known it is the largest number.
-func Available() int64 { return available(os.DirFS("/"), int64(os.Getpagesize())) }
+// Available returns the least of what the machine has left and what each control
+// group around this process leaves (v1 and v2, up to the root of the hierarchy).
+// Where none is known it is the largest number.
+func Available() int64 { return available(os.DirFS("/")) }
 
-func available(root fs.FS, page int64) int64 {
+func available(root fs.FS) int64 {
 	s := system{root: root}
-	limit := min(s.machine(), s.limits(page))
+	limit := s.machine()
 	for _, g := range s.groups() {
 		limit = min(limit, s.group(g))
 	}
@@ -69,23 +68,6 @@ func (s system) machine() int64 {
 		return kib << 10
 	}
 	return unknown
-}
-
-// limits is what the limits of the process leave. Both count what is mapped, not
-// what is used.
-func (s system) limits(page int64) int64 {
-	left := int64(unknown)
-	used := strings.Fields(s.text("proc/self/statm"))
-	for k, name := range map[int]string{0: "Max address space", 5: "Max data size"} {
-		limit, ok := s.field("proc/self/limits", name)
-		if !ok || k >= len(used) {
-			continue
-		}
-		if pages, err := strconv.ParseInt(used[k], 10, 64); err == nil {
-			left = min(left, limit-pages*page)
-		}
-	}
-	return left
 }
 
 // group is a control group: its folder and the names of its files.

@@ -9,14 +9,8 @@ import (
 )
 
 const (
-	unlimited = "Limit                     Soft Limit           Hard Limit           Units     \n" +
-		"Max data size             unlimited            unlimited            bytes     \n" +
-		"Max address space         unlimited            unlimited            bytes     \n"
-	addressSpace = "Max data size             unlimited            unlimited            bytes     \n" +
-		"Max address space         1000000              2000000              bytes     \n"
-	dataSize = "Max data size             900000               unlimited            bytes     \n"
-	v2Mount  = "25 1 0:22 / /sys rw - sysfs sysfs rw\n30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
-	v1Mount  = "33 25 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n34 25 0:30 /docker/abc /sys/fs/cgroup/mem rw - cgroup " +
+	v2Mount = "25 1 0:22 / /sys rw - sysfs sysfs rw\n30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
+	v1Mount = "33 25 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n34 25 0:30 /docker/abc /sys/fs/cgroup/mem rw - cgroup " +
 		"cgroup rw,memory\n"
 )
 
@@ -29,19 +23,9 @@ func TestAvailable(t *testing.T) {
 	}{
 		"nothing known": {nil, math.MaxInt64},
 		"the machine": {map[string]string{
-			"proc/meminfo": meminfo, "proc/self/limits": unlimited,
-			"proc/self/statm": "100 50 1 1 0 60 0\n",
+			"proc/meminfo": meminfo,
 		}, 8000 << 10},
 		"a cut meminfo": {map[string]string{"proc/meminfo": "MemAvailable:"}, math.MaxInt64},
-		"ulimit -v": {map[string]string{
-			"proc/meminfo": meminfo, "proc/self/limits": addressSpace,
-			"proc/self/statm": "100 50 1 1 0 60 0\n",
-		}, 1000000 - 100*4096},
-		"ulimit -d": {map[string]string{
-			"proc/meminfo": meminfo, "proc/self/limits": dataSize,
-			"proc/self/statm": "100 50 1 1 0 60 0\n",
-		}, 900000 - 60*4096},
-		"over the limit already": {map[string]string{"proc/self/limits": addressSpace, "proc/self/statm": "1000 50 1 1 0 60 0\n"}, 0},
 		"v2, own namespace": {map[string]string{
 			"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": v2Mount,
 			"sys/fs/cgroup/memory.max": "5000\n", "sys/fs/cgroup/memory.current": "1000\n",
@@ -79,7 +63,7 @@ func TestAvailable(t *testing.T) {
 			for name, text := range test.files {
 				files[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			if got := available(files, 4096); got != test.want {
+			if got := available(files); got != test.want {
 				t.Errorf("%d, want %d", got, test.want)
 			}
 		})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metrics tells Prometheus over HTTP how the runs of jobs ended and what of their budget is left.
+// Package metrics shows Prometheus over HTTP how the runs of jobs ended and what of their budget is left.
 //
 // Every series has the label name, which tells one job from another. Units are base units; no label names a node or a
 // value of a private property.
@@ -93,7 +93,7 @@ func (s *Set) Handler() http.Handler {
 	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }
 
-// Job shows a job as its store tells of it.
+// Job shows a job as its store has it.
 func (s *Set) Job(name string, j Job) {
 	name = text(name)
 	s.status.WithLabelValues(name, text(j.Status)).Set(1)

@@ -50,21 +50,16 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 	}
 }
 
-// TestWhatNeedsYouStandsFirst: jobs by how much they need a person, long texts folded.
+// TestWhatNeedsYouStandsFirst: jobs by how much they need a person.
 func TestWhatNeedsYouStandsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		text := strings.Repeat("the scope has no cap, and ", 10) + "that is all"
-		ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New(text)}})
+		ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New("the scope has no cap")}})
 		synctest.Wait()
 		body := ask("/")
 		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`),
 			strings.Index(body, `"/jobs/wrong"`)
 		if !(0 < wrong && wrong < needy && needy < calm) || !strings.Contains(body, "2 of 3 need you") {
 			t.Errorf("wrong at %d, needy at %d, calm at %d: %s", wrong, needy, calm, body)
-		}
-		if !strings.Contains(body, "<details><summary>the scope has no cap, and ") || !strings.Contains(body, " …</summary> ") ||
-			!strings.Contains(body, "that is all</details>") {
-			t.Errorf("a long text is not folded: %s", body)
 		}
 	})
 }

@@ -12,9 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -29,7 +27,7 @@ var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
-	"label": label, "long": long, "lead": lead, "rest": rest,
+	"label": label,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -218,22 +216,6 @@ func number(x *float64) string {
 	}
 	return strconv.FormatFloat(*x, 'g', 4, 64)
 }
-
-// shortText is how long a text may be, in letters, before it is folded.
-const shortText = 120
-
-func long(text string) bool { return utf8.RuneCountInString(text) > shortText }
-
-// lead is the beginning of a long text, of whole words, and rest what follows.
-func lead(text string) string {
-	start := string([]rune(text)[:shortText])
-	if i := strings.LastIndex(start, " "); i > 0 {
-		start = start[:i]
-	}
-	return start
-}
-
-func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
 
 // ran reports whether a run has taken its time: one that waits has not begun.
 func ran(status jobs.Status) bool {

@@ -21,15 +21,9 @@ const (
 	maxBody    = 4 << 10
 )
 
-// manyFiles is as many open files as a server has any use for.
-const manyFiles = 4096
-
-// Bounded accepts connections for at most a quarter of the files that the process may open.
-// Another quarter is for what their requests ask of the store, and half for jobs, which go on
-// anyone who connects.
-func Bounded(l net.Listener) net.Listener {
-	return netutil.LimitListener(l, int(max(1, min(openFiles(), manyFiles)/4)))
-}
+// Bounded accepts 64 connections at once, a sixteenth of the files that a process may usually
+// open, so that jobs go on however many connect.
+func Bounded(l net.Listener) net.Listener { return netutil.LimitListener(l, 64) }
 
 // New returns a server with limits on what a client may ask of it. Its address and
 // certificates are the caller's.

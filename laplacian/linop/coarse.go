@@ -25,6 +25,3 @@ func (s Scaled) Coarse(tol float64) Operator {
 	}
 	return s
 }
-
-// Coarse picks rows of a coarser operator.
-func (r rows) Coarse(tol float64) Operator { return rows{Coarse(r.a, tol), r.pick} }

@@ -38,11 +38,11 @@ func Entries(a Operator) *mat.Dense {
 	return nil
 }
 
-// HoldsEntries reports whether the matrix of a is stored, or for a [Scaled] that of the
+// HoldsEntries reports whether the matrix of a is stored, or for a [Scaled] with scales that of the
 // operator that it scales: then columns are read without products, and a product costs
 // that of a dense matrix.
 func HoldsEntries(a Operator) bool {
-	if s, ok := a.(Scaled); ok {
+	if s, ok := a.(Scaled); ok && s.Scale != nil {
 		a = s.A
 	}
 	return Entries(a) != nil
@@ -53,7 +53,7 @@ func HoldsEntries(a Operator) bool {
 func ColumnsTo(a Operator, dst []float64, js []int) {
 	m, n := a.Dims()
 	check(dst, m*len(js))
-	if s, ok := a.(Scaled); ok {
+	if s, ok := a.(Scaled); ok && s.Scale != nil {
 		s.columnsTo(dst, js)
 		return
 	}
@@ -88,8 +88,12 @@ func productColumns(a Operator, dst []float64, js []int, in, out []float64) {
 	dense.TransposeTo(dst, out, m, w)
 }
 
+// Rows returns S A, where S picks the given rows of A: m sensors of n nodes. Its
+// error is at most that of A, since ‖S‖₂ ≤ 1 for distinct rows.
+func Rows(a Operator, pick []int) Operator { return Scaled{A: a, Rows: pick} }
+
 // Scaled is diag(Scale) S A, where S picks the distinct rows Rows of A and Scale has a
-// value ≥ 0 for each of them.
+// value ≥ 0 for each of them; nil: 1.
 type Scaled struct {
 	A     Operator
 	Rows  []int
@@ -106,9 +110,17 @@ func (s Scaled) Dims() (r, c int) {
 func (s Scaled) Err() float64 { return s.largest() * Err(s.A) }
 
 // Norm returns the largest scale times the bound on the norm of A.
-func (s Scaled) Norm() float64 { return s.largest() * Norm(s.A) * (1 + 0x1p-50) }
+func (s Scaled) Norm() float64 {
+	if s.Scale == nil {
+		return Norm(s.A)
+	}
+	return s.largest() * Norm(s.A) * (1 + 0x1p-50)
+}
 
 func (s Scaled) largest() float64 {
+	if s.Scale == nil {
+		return 1
+	}
 	largest := 0.0
 	for _, v := range s.Scale {
 		if v > largest { // no NaN: they are ≥ 0
@@ -124,36 +136,47 @@ func (s Scaled) MulVecTo(dst []float64, trans bool, x []float64) { s.MulBlockTo(
 // MulBlockTo sets dst to the product with k row-major columns, or with the transpose.
 func (s Scaled) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	m, c := s.A.Dims()
-	all := allRows(s.Rows, m)
-	switch {
-	case trans:
+	if trans {
 		check(dst, c*k)
 		check(x, len(s.Rows)*k)
-		full := GetBlock(m * k)
-		defer full.Put()
+	} else {
+		check(dst, len(s.Rows)*k)
+		check(x, c*k)
+	}
+	all := allRows(s.Rows, m)
+	if all && (!trans || s.Scale == nil) {
+		MulBlockTo(s.A, dst, trans, x, k)
+		if s.Scale != nil {
+			parallel.ScaleRows(dst, s.Scale, k)
+		}
+		return
+	}
+	full := GetBlock(m * k)
+	defer full.Put()
+	if trans {
 		if !all {
 			setZero(full.V)
 		}
-		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				scaleTo(full.V[s.Rows[i]*k:][:k], x[i*k:(i+1)*k], s.Scale[i])
-			}
-		})
+		s.each(k, func(whole, picked int, scale float64) { scaleTo(full.V[whole:whole+k], x[picked:picked+k], scale) })
 		MulBlockTo(s.A, dst, true, full.V, k)
-	case all:
-		MulBlockTo(s.A, dst, false, x, k)
-		parallel.ScaleRows(dst, s.Scale, k)
-	default:
-		check(dst, len(s.Rows)*k)
-		full := GetBlock(m * k)
-		defer full.Put()
-		MulBlockTo(s.A, full.V, false, x, k)
-		parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				scaleTo(dst[i*k:(i+1)*k], full.V[s.Rows[i]*k:][:k], s.Scale[i])
-			}
-		})
+		return
 	}
+	MulBlockTo(s.A, full.V, false, x, k)
+	s.each(k, func(whole, picked int, scale float64) { scaleTo(dst[picked:picked+k], full.V[whole:whole+k], scale) })
+}
+
+// each calls f with the places of every picked row in blocks of k columns, that in all rows and that in the picked ones,
+// and its scale.
+func (s Scaled) each(k int, f func(whole, picked int, scale float64)) {
+	parallel.Rows(len(s.Rows), 2*k, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			scale := 1.0
+			if s.Scale != nil {
+				scale = s.Scale[i]
+			}
+			f(s.Rows[i]*k, i*k, scale)
+		}
+	})
 }
 
 func (s Scaled) columnsTo(dst []float64, js []int) {

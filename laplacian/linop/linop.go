@@ -16,7 +16,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Operator is an r × c matrix A. It is safe for concurrent use.
@@ -155,62 +154,6 @@ func check(v []float64, n int) {
 	if len(v) != n {
 		panic("linop: length of a vector does not fit the operator")
 	}
-}
-
-// rows is S A, where S picks rows.
-type rows struct {
-	a    Operator
-	pick []int
-}
-
-// Rows returns S A, where S picks the given rows of A: m sensors of n nodes. Its
-// error is at most that of A, since ‖S‖₂ ≤ 1 for distinct rows.
-func Rows(a Operator, pick []int) Operator { return rows{a, pick} }
-
-func (r rows) Dims() (int, int) {
-	_, c := r.a.Dims()
-	return len(r.pick), c
-}
-
-func (r rows) Err() float64 { return Err(r.a) }
-
-func (r rows) Norm() float64 { return Norm(r.a) }
-
-func (r rows) MulVecTo(dst []float64, trans bool, x []float64) { r.MulBlockTo(dst, trans, x, 1) }
-
-func (r rows) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
-	n, c := r.a.Dims()
-	if trans {
-		check(dst, c*k)
-		check(x, len(r.pick)*k)
-	} else {
-		check(dst, len(r.pick)*k)
-		check(x, c*k)
-	}
-	if allRows(r.pick, n) {
-		MulBlockTo(r.a, dst, trans, x, k)
-		return
-	}
-	full := GetBlock(n * k)
-	defer full.Put()
-	if trans {
-		setZero(full.V)
-		r.each(k, func(whole, picked int) { copy(full.V[whole:whole+k], x[picked:picked+k]) })
-		MulBlockTo(r.a, dst, true, full.V, k)
-		return
-	}
-	MulBlockTo(r.a, full.V, false, x, k)
-	r.each(k, func(whole, picked int) { copy(dst[picked:picked+k], full.V[whole:whole+k]) })
-}
-
-// each calls f with the places of every picked row in blocks of k columns: that in all
-// rows, and that in the picked ones.
-func (r rows) each(k int, f func(whole, picked int)) {
-	parallel.Rows(len(r.pick), 2*k, func(lo, hi int) {
-		for s := lo; s < hi; s++ {
-			f(r.pick[s]*k, s*k)
-		}
-	})
 }
 
 // allRows reports whether pick has all rows 0 … n−1 in their order.

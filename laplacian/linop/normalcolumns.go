@@ -26,8 +26,3 @@ func ReadNormalColumns(a Operator, weights []float64, js []int, tol float64, mos
 func (s Scaled) ReadNormalColumns(weights []float64, js []int, tol float64, most int) (ColumnReader, bool) {
 	return ReadNormalColumns(s.A, whole(s.A, s.Rows, s.Scale, weights), js, tol, most)
 }
-
-// ReadNormalColumns is that of the operator whose rows are picked; the others weigh 0.
-func (r rows) ReadNormalColumns(weights []float64, js []int, tol float64, most int) (ColumnReader, bool) {
-	return ReadNormalColumns(r.a, whole(r.a, r.pick, nil, weights), js, tol, most)
-}

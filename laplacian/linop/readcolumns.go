@@ -30,11 +30,6 @@ func (s Scaled) ReadColumns(js []int, tol float64, most int) (ColumnReader, bool
 	return pickedColumns(s.A, s.Rows, s.Scale, js, tol, most)
 }
 
-// ReadColumns reads columns of the operator whose rows are picked.
-func (r rows) ReadColumns(js []int, tol float64, most int) (ColumnReader, bool) {
-	return pickedColumns(r.a, r.pick, nil, js, tol, most)
-}
-
 // pickedColumns reads columns of some rows of a, scaled unless scale is nil. It reports false where a row is picked twice.
 func pickedColumns(a Operator, pick []int, scale []float64, js []int, tol float64, most int) (ColumnReader, bool) {
 	m, _ := a.Dims()

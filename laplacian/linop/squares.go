@@ -55,8 +55,3 @@ func whole(a Operator, pick []int, scale, weights []float64) []float64 {
 func (s Scaled) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
 	return ColumnSquares(ctx, s.A, js, whole(s.A, s.Rows, s.Scale, weights), tol, most, low, high)
 }
-
-// ColumnSquares is that of the operator whose rows are picked; the others weigh 0.
-func (r rows) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low, high []float64) (bool, error) {
-	return ColumnSquares(ctx, r.a, js, whole(r.a, r.pick, nil, weights), tol, most, low, high)
-}

@@ -52,7 +52,6 @@ func (g *programme) maximise(w []float64) ([]float64, error) {
 	}
 	g.resetBest()
 	x := make([]float64, len(c))
-	fresh := false
 	for {
 		done := g.lp.dualSimplex(g.stop)
 		if err := g.p.ctx.Err(); err != nil {
@@ -65,18 +64,9 @@ func (g *programme) maximise(w []float64) ([]float64, error) {
 		if g.vertexValue >= g.bound*(1-g.gap) || g.p.expired() {
 			break
 		}
-		if done && cuts > 0 {
-			fresh = false
-			continue
-		}
-		if fresh {
+		if !done || cuts == 0 {
 			break // limited by rounding
 		}
-		if !g.lp.refactor(g.stop) {
-			break
-		}
-		g.lp.primal(g.stop)
-		fresh = true
 	}
 	// A vertex has few sensors; the convex combination serves where the search was cut short.
 	if g.vertexValue >= g.bestValue*(1-g.gap) {

@@ -5,7 +5,6 @@ package allocation
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -118,48 +117,4 @@ func TestSimplexDegenerate(t *testing.T) {
 		t.Fatal("dual simplex stopped")
 	}
 	check(t, "degenerate", l, c, a, b)
-}
-
-// TestRefactorMayStop: a refactorisation that is stopped leaves the tableau as it was,
-// and the programme can go on to its optimum.
-func TestRefactorMayStop(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	build := func() *simplex {
-		c := make([]float64, 12)
-		for s := range c {
-			c[s] = 1 + r.Float64()
-		}
-		l := newSimplex(c)
-		for range 8 {
-			a := make([]float64, len(c))
-			for s := range a {
-				a[s] = r.Float64()
-			}
-			l.addRow(a, 1)
-		}
-		return l
-	}
-	l := build()
-	never := func() bool { return false }
-	if !l.dualSimplex(never) {
-		t.Fatal("the programme has no optimum")
-	}
-	before, after := make([]float64, 12), make([]float64, 12)
-	l.x(before)
-	basic := slices.Clone(l.basic)
-	looks := 0
-	if l.refactor(func() bool { looks++; return looks > 2 }) || looks != 3 {
-		t.Fatalf("it went on after %d looks", looks)
-	}
-	l.x(after)
-	if !slices.Equal(before, after) || !slices.Equal(basic, l.basic) {
-		t.Error("a refactorisation that was stopped changes the point")
-	}
-	if !l.refactor(never) || !l.primal(never) {
-		t.Error("it cannot go on")
-	}
-	l.x(after)
-	if !floats.EqualApprox(before, after, 1e-9) {
-		t.Errorf("the optimum was %v and is %v", before, after)
-	}
 }

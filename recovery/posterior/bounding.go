@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -184,7 +185,7 @@ func (s *bounding) largest(x []float64, k int) (out []int) {
 			out = append(out, i)
 		}
 	}
-	parallel.SortFunc(out, func(i, j int) int { return cmp.Or(cmp.Compare(x[j], x[i]), cmp.Compare(i, j)) })
+	slices.SortFunc(out, func(i, j int) int { return cmp.Or(cmp.Compare(x[j], x[i]), cmp.Compare(i, j)) })
 	return out[:min(k, len(out))]
 }
 

@@ -58,11 +58,8 @@ func TestBoundedNormsByCoarseProducts(t *testing.T) {
 	y := noisyColumn(rnd, a, source)
 	op := newCoarsened(a, 1e-6)
 	d := measurement.Data{A: op, Y: y}
-	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
-		effort{probes: 256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	norms := must.Get((&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
+		effort{probes: 256}))(t)
 	if fine, coarse := *op.columns, *op.coarse.columns; fine > 0 || coarse < 64 {
 		t.Errorf("%d fine products and %d coarse ones", fine, coarse)
 	}

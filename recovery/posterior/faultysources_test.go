@@ -57,11 +57,8 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		if len(sound) == 0 {
 			rows, sound = make([]float64, n), []float64{0}
 		}
-		pairs, err := posterior.NewPairs(t.Context(), measurement.Data{A: linop.Dense{M: mat.NewDense(len(sound), n, rows)}, Y: sound},
-			posterior.Options{Amplitude: amplitude})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pairs := must.Get(posterior.NewPairs(t.Context(), measurement.Data{A: linop.Dense{M: mat.NewDense(len(sound), n, rows)}, Y: sound},
+			posterior.Options{Amplitude: amplitude}))(t)
 		z := math.Exp(log + pairs.LogPresence)
 		presence += z
 		for s := range y {

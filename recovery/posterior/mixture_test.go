@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -39,11 +40,8 @@ func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*post
 	t.Helper()
 	var list []*posterior.Posterior
 	for _, m := range kernels {
-		p, err := posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y},
-			posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: m}, Y: y},
+			posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude}))(t)
 		list = append(list, p)
 	}
 	p, share, err := posterior.Mix(list, prior)

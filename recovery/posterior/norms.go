@@ -48,7 +48,7 @@ func identity(in []float64, first, width int) {
 // rowNorms adds up the squares row by row where A holds its entries.
 func rowNorms(d measurement.Data, sum []float64) bool {
 	w, ok := d.A.(linop.Scaled)
-	if !ok {
+	if ok = ok && w.Scale != nil; !ok {
 		w = linop.Scaled{A: d.A}
 	}
 	e := linop.Entries(w.A)

@@ -42,11 +42,8 @@ func TestBoundedNorms(t *testing.T) {
 	}
 	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	got, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-		effort{probes: 100, peaks: 16, most: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get((&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+		effort{probes: 100, peaks: 16, most: n}))(t)
 	exact, at := 0, -1
 	for j := range n {
 		col := mat.Col(nil, j, a)
@@ -97,11 +94,8 @@ func TestBoundedNormsOfWeakData(t *testing.T) {
 	}
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
 	for _, most := range []int{0, 20, n} {
-		norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-			effort{probes: 100, peaks: 10, most: most})
-		if err != nil {
-			t.Fatal(err)
-		}
+		norms := must.Get((&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+			effort{probes: 100, peaks: 10, most: most}))(t)
 		exact := 0
 		for i := range norms.N {
 			if norms.Low[i] == norms.High[i] {
@@ -194,11 +188,8 @@ func TestBoundedNormsOfVagueOperator(t *testing.T) {
 		}
 		op := asked{vague{hidden{linop.Dense{M: a}}, c.err}, map[int]int{}}
 		p := &products{Data: measurement.Data{A: op, Y: y}}
-		norms, err := p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-			effort{probes: c.probes, peaks: c.peaks, most: 30})
-		if err != nil {
-			t.Fatal(err)
-		}
+		norms := must.Get(p.boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+			effort{probes: c.probes, peaks: c.peaks, most: 30}))(t)
 		if err := norms.check(n); err != nil {
 			t.Error(err)
 		}
@@ -250,10 +241,7 @@ func TestSharedDirections(t *testing.T) {
 	// With as many directions as sensors nothing is left to probe.
 	few := measurement.Data{A: hidden{linop.Dense{M: groups(rnd, 16, 300, 10, 7, 7)}}, Y: make([]float64, 16)}
 	got = must.Get(ProbedNorms(t.Context(), few, 16, 1e-9, 1))(t)
-	exact, err := ColumnNorms(t.Context(), few, Options{}) // few nodes: a product for each
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := must.Get(ColumnNorms(t.Context(), few, Options{}))(t)
 	for j, want := range exact.N {
 		if want < got.Low[j] || want > got.High[j] || got.High[j]-got.Low[j] > 1e-10*want {
 			t.Errorf("16 sensors: N[%d] is in [%v, %v], exactly %v", j, got.Low[j], got.High[j], want)
@@ -269,11 +257,8 @@ func TestWeightedDirections(t *testing.T) {
 	a := groups(rnd, m, n, k, 7, .02)
 	y := noisyColumn(rnd, a, source)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: y}
-	weighted, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
-		effort{probes: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	weighted := must.Get((&products{Data: d}).boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, n),
+		effort{probes: 64}))(t)
 	longest := must.Get(ProbedNorms(t.Context(), d, 64, normFailure, 1))(t)
 	for want, norms := range map[bool]Norms{true: weighted, false: longest} {
 		p := must.Get(New(t.Context(), d, Options{Norms: &norms}))(t)
@@ -340,11 +325,8 @@ func TestBoundedNormsOfLoudData(t *testing.T) {
 	const m, n, source = 80, 500, 17
 	a := groups(rand.New(rand.NewPCG(35, 1)), m, n, 5, 300, 300)
 	d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: mat.Col(nil, source, a)}
-	norms, err := (&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
-		effort{probes: 64, peaks: 8, most: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	norms := must.Get((&products{Data: d}).boundedNorms(t.Context(), newEvidence(UniformAmplitude), make([]float64, n),
+		effort{probes: 64, peaks: 8, most: 64}))(t)
 	p, err := New(t.Context(), d, Options{Norms: &norms})
 	if err != nil || p.Best() != source || p.ProbabilityError > posteriorTol || p.LogOddsError > posteriorTol {
 		t.Errorf("best node %d with %v and %v open (%v), want %d", p.Best(), p.ProbabilityError, p.LogOddsError, err, source)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -107,7 +108,7 @@ func (p *Posterior) Credible() []int {
 			order = append(order, i)
 		}
 	}
-	parallel.SortFunc(order, func(i, j int) int {
+	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
 	})
 	sum, k := 0.0, 0

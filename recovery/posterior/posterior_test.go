@@ -215,19 +215,13 @@ func TestSlackIsReached(t *testing.T) {
 	}
 	// With a ~ U[0,1] it is the larger change at either end of the interval.
 	for _, c := range []struct{ low, middle, high, truth float64 }{{1, 4, 4.1, 1}, {0, 0.1, 3.1, 3.1}} {
-		p, err := posterior.New(t.Context(), d,
+		p := must.Get(posterior.New(t.Context(), d,
 			posterior.Options{
 				Amplitude: posterior.UniformAmplitude,
 				Norms:     &posterior.Norms{N: []float64{c.middle, 4}, Low: []float64{c.low, 4}, High: []float64{c.high, 4}},
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := posterior.New(t.Context(), d,
-			posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.truth, 4}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))(t)
+		q := must.Get(posterior.New(t.Context(), d,
+			posterior.Options{Amplitude: posterior.UniformAmplitude, Norms: &posterior.Norms{N: []float64{c.truth, 4}}}))(t)
 		if moved := math.Abs(math.Log(q.RunnerUp / p.RunnerUp)); p.LogOddsError < moved-1e-12 || p.LogOddsError > moved+0.02 {
 			t.Errorf("%+v: slack %v, the odds moved by %v", c, p.LogOddsError, moved)
 		}

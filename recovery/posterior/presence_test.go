@@ -34,10 +34,7 @@ func TestPresenceErrsAsOftenAsItSays(t *testing.T) {
 		operators = append(operators, linop.Dense{M: m})
 	}
 	test := func(run int, y []float64) *posterior.Presence {
-		p, err := posterior.NewPresence(t.Context(), under(y, operators...), posterior.CheckOptions{Trials: 99, Seed: uint64(run)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(posterior.NewPresence(t.Context(), under(y, operators...), posterior.CheckOptions{Trials: 99, Seed: uint64(run)}))(t)
 		return p
 	}
 	five, twenty := rates(250, func(run int) float64 {

@@ -5,6 +5,9 @@ package whisper
 import (
 	"math"
 	"slices"
+
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // width is the number of columns that are computed together.
@@ -12,10 +15,16 @@ const width = 16
 
 const (
 	// growth is the relative growth of a column's sum in a step. Against steps a hundredth as long the entries of columns of
-	// equal sum are off by at most .01: TestStepError.
-	growth = .25
-	// steepest bounds the part of those who have not heard that may hear in a step.
-	steepest = .5
+	// equal sum are off by at most .04: TestStepError.
+	growth = .2
+	// quickening is the relative change of the rate of growth in a step, as the step before lets it be expected.
+	quickening = .3
+	// patience is the number of steps after which only the sum's growth bounds them: weights of many magnitudes would take forever.
+	patience = 5000
+	// start is the length of the first step, whose rates are those at its beginning, relative to what growth allows.
+	start = .2
+	// steepest bounds the rate at which somebody hears, and that of a relationship of theirs, times the step.
+	steepest = .3
 	// full is the chance above which a person may hear for sure in a step.
 	full = .99
 	// negligible is the chance below which a person is taken for one who has not heard.
@@ -24,6 +33,38 @@ const (
 	reachable = .9
 )
 
+// spread is a public model of how a rumour spreads.
+type spread struct {
+	ptr        []int64
+	adj        []int32
+	rate       []float64 // nil: all 1
+	fastest    []float64 // largest rate of a node's relationships
+	component  []int32
+	components []int          // their sizes
+	sizes      []float64      // numbers of people who have heard, ascending
+	heat       linop.Operator // nil: the mean field of SI
+}
+
+// newSpread prepares all but sizes and heat.
+func newSpread(g *graph.Graph) spread {
+	var m spread
+	var weight []float64
+	m.ptr, m.adj, weight = g.CSR()
+	m.rate = relativeRates(weight)
+	m.fastest = make([]float64, g.Order())
+	for i := range m.fastest {
+		for e := m.ptr[i]; e < m.ptr[i+1]; e++ {
+			rate := 1.0
+			if m.rate != nil {
+				rate = m.rate[e]
+			}
+			m.fastest[i] = max(m.fastest[i], rate)
+		}
+	}
+	m.component, m.components = g.Components()
+	return m
+}
+
 // row holds the values of one node in the columns of a block.
 type row [width]float64
 
@@ -31,20 +72,21 @@ type row [width]float64
 // the mean field dx/dt = (1 − x) ∘ Ax, at the times at which the sums of a column are given sizes. The mean field
 // spreads too fast, and at equal sums is near the chances in cascades of that size. A block is for one worker.
 type block struct {
-	m     *Model
+	m     *spread
 	place []int32 // of a node among the nodes reached; −1: none
 	nodes []int32 // reached
 	live  []bool  // whether a value of the row of x is not 0
 	x     []row
-	flow  []row // A x, then dx/dt, then what the step added to x
-	last  []row // dx/dt of the step before
+	flow  []row // A x, then what the step added to x
+	last  []row // A x of the step before
 
-	sum, lastStep, step row
-	least               row        // rise of a value from 0 that is kept
-	next                [width]int // size of the grid that a column comes to next
+	sum, step, rise row // rise: dΣx/dt at the step before
+	steps           int
+	least           row        // rise of a value from 0 that is kept
+	next            [width]int // size of the grid that a column comes to next
 }
 
-func (m *Model) newBlock() *block {
+func (m *spread) newBlock() *block {
 	b := &block{m: m, place: make([]int32, len(m.ptr)-1)}
 	for i := range b.place {
 		b.place[i] = -1
@@ -59,7 +101,7 @@ func (b *block) reset(sources []int32) {
 	}
 	b.nodes, b.live = b.nodes[:0], b.live[:0]
 	b.x, b.flow, b.last = b.x[:0], b.flow[:0], b.last[:0]
-	b.sum, b.lastStep, b.step = row{}, row{}, row{}
+	b.sum, b.step, b.steps = row{}, row{}, 0
 	b.next = [width]int{}
 	for c, i := range sources {
 		k := b.reach(i)
@@ -79,59 +121,76 @@ func (b *block) reach(i int32) int32 {
 	return k
 }
 
-// sizes returns the sizes of the grid that a cascade from the source can have: those well below its component, and at
+// sizesFrom returns how many sizes of the grid a cascade from the source can have: those well below its component, and at
 // least the smallest, or what there is of it.
-func (m *Model) sizesFrom(source int32) int {
+func (m *spread) sizesFrom(source int32) int {
 	k, _ := slices.BinarySearch(m.sizes, reachable*float64(m.components[m.component[source]]))
 	return max(1, k)
 }
 
 // target returns the k-th sum at which the column of a source is read.
-func (m *Model) target(source int32, k int) float64 {
+func (m *spread) target(source int32, k int) float64 {
 	return max(1, min(m.sizes[k], reachable*float64(m.components[m.component[source]])))
 }
 
-// columns calls emit once for every source and every size of the grid that is possible from it: column c, the k-th size,
-// and the share of the last step at which the column has that sum. [block.value] has its values.
-func (b *block) columns(sources []int32, emit func(c, k int, share float64)) {
-	b.reset(sources)
-	open := len(sources)
-	var targets [width]float64
-	var sizes [width]int
-	advance := func(c int) {
-		if b.next[c]++; b.next[c] == sizes[c] {
-			open--
-			b.step[c] = 0
-			return
-		}
-		targets[c] = b.m.target(sources[c], b.next[c])
+// reading is a column at a size of the grid: the chance at the place of a node.
+type reading func(place int) float64
+
+// columns calls emit once for every source and every size of the grid that is possible from it: column c, the k-th size.
+func (b *block) columns(sources []int32, emit func(c, k int, x reading)) {
+	if b.reset(sources); b.m.heat != nil {
+		b.diffuse(sources, emit)
+		return
 	}
-	for c, i := range sources {
-		sizes[c], targets[c] = b.m.sizesFrom(i), b.m.target(i, 0)
-		for b.next[c] < sizes[c] && targets[c] <= 1 {
-			emit(c, b.next[c], 1)
-			advance(c)
-		}
+	done := row{} // 1: every size was read
+	for c := len(sources); c < width; c++ {
+		done[c] = 1
 	}
-	for open > 0 {
-		b.derive()
-		var done row
-		for c := range sources {
-			if b.next[c] == sizes[c] {
-				done[c] = 1
-			}
-		}
-		before := b.sum
-		b.advance(&done)
-		for c := range sources {
-			for b.next[c] < sizes[c] && (targets[c] <= b.sum[c] || b.step[c] == 0) {
+	before := row{}
+	for done != (row{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) {
+		for c, i := range sources {
+			for done[c] == 0 {
+				target := b.m.target(i, b.next[c])
+				if target > b.sum[c] && (b.step[c] > 0 || b.sum[c] == 1) {
+					break
+				}
 				share := 1.0
 				if b.sum[c] > before[c] {
-					share = min(1, (targets[c]-before[c])/(b.sum[c]-before[c]))
+					share = min(1, (target-before[c])/(b.sum[c]-before[c]))
 				}
-				emit(c, b.next[c], share)
-				advance(c)
+				emit(c, b.next[c], func(place int) float64 { return math.FMA(share-1, b.flow[place][c], b.x[place][c]) })
+				if b.next[c]++; b.next[c] == b.m.sizesFrom(i) {
+					done[c] = 1
+				}
 			}
+		}
+		before = b.sum
+		b.derive()
+		b.advance(&done)
+	}
+}
+
+// diffuse reads the columns of heat: at size m its share of m people, and at most 1.
+func (b *block) diffuse(sources []int32, emit func(c, k int, x reading)) {
+	n := len(b.place)
+	in, out := make([]float64, n*len(sources)), make([]float64, n*len(sources))
+	for c, i := range sources {
+		in[int(i)*len(sources)+c] = 1
+	}
+	linop.MulBlockTo(b.m.heat, out, false, in, len(sources))
+	for i := range n {
+		b.reach(int32(i))
+	}
+	for c, i := range sources {
+		for k := range b.m.sizesFrom(i) {
+			size := b.m.target(i, k)
+			emit(c, k, func(place int) float64 {
+				x := min(1, size*out[int(b.nodes[place])*len(sources)+c])
+				if x < negligible {
+					return 0
+				}
+				return x
+			})
 		}
 	}
 }
@@ -161,51 +220,58 @@ func (b *block) derive() {
 	}
 }
 
-// advance takes one step of each column that is not done: that of Adams and Bashforth of order two, whose length lets
-// the sum grow by its share. Values stay within [x, 1].
+// advance takes one step of each column that is not done. With z the rates by the method of Adams and Bashforth of order two, times
+// the step, those who have not heard get fewer by e^{-z}, to order three. The step lets the sum grow by its share.
 func (b *block) advance(done *row) {
 	var rise, most row
 	for k := range b.flow {
-		x, flow := &b.x[k], &b.flow[k]
+		x, flow, fastest := &b.x[k], &b.flow[k], b.m.fastest[b.nodes[k]]
 		for c := range flow {
 			if x[c] < full {
 				most[c] = max(most[c], flow[c])
+				if x[c] > 0 {
+					most[c] = max(most[c], fastest)
+				}
 			}
-			flow[c] *= 1 - x[c]
-			rise[c] += flow[c]
+			rise[c] += flow[c] * (1 - x[c])
 		}
 	}
+	b.steps++
 	var now, then row
 	for c := range rise {
-		b.lastStep[c] = b.step[c]
+		last := b.step[c]
 		b.step[c] = 0
 		if done[c] == 1 || rise[c] == 0 {
 			continue
 		}
 		h := growth * b.sum[c] / rise[c]
-		if most[c] > 0 {
-			h = min(h, steepest/most[c])
+		if b.steps < patience {
+			h = min(h, steepest/most[c]) // +Inf where all are full
 		}
-		now[c] = h
-		if b.lastStep[c] > 0 {
-			h = min(h, 2*b.lastStep[c])
-			r := h / b.lastStep[c]
-			now[c], then[c] = h*(1+r/2), h*r/2
+		if last == 0 {
+			h *= start
+			now[c] = h
+		} else {
+			h = min(h, 2*last)
+			if b.steps < patience {
+				h = min(h, quickening*last*b.rise[c]/math.Abs(rise[c]-b.rise[c]))
+			}
+			now[c], then[c] = h*(1+h/last/2), h*h/last/2
 		}
 		b.step[c] = h
 	}
 	before := b.sum
-	b.sum = row{}
+	b.rise, b.sum = rise, row{}
 	for k := range b.x {
 		x, flow, last := &b.x[k], &b.flow[k], &b.last[k]
 		live := false
 		for c := range x {
-			d := now[c]*flow[c] - then[c]*last[c]
+			z := max(0, now[c]*flow[c]-then[c]*last[c])
 			last[c] = flow[c]
-			if x[c] == 0 && d < b.least[c] {
-				d = 0
+			if x[c] == 0 && z < b.least[c] {
+				z = 0
 			}
-			d = max(0, min(d, 1-x[c]))
+			d := (1 - x[c]) * (1 - 1/(1+z*(1+z*(.5+z/6))))
 			flow[c] = d
 			x[c] += d
 			b.sum[c] += x[c]
@@ -218,9 +284,4 @@ func (b *block) advance(done *row) {
 			b.least[c] /= 4
 		}
 	}
-}
-
-// value is that of a node at a share of the last step.
-func (b *block) value(place, c int, share float64) float64 {
-	return math.FMA(share-1, b.flow[place][c], b.x[place][c])
 }

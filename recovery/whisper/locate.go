@@ -9,8 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
@@ -102,14 +100,14 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 	}
 	evidence := make([]float64, len(yes))
 	for k := range yes {
-		evidence[k] = floats.LogSumExp(sizes[k]) - math.Log(float64(len(m.labels)))
+		evidence[k] = meanEvidence(sizes[k], len(m.labels))
 	}
 	null := slices.Sorted(slices.Values(evidence[count:]))
 	for k := range out {
 		class := t.Classes[t.class(m.likelySize(sizes[k]))]
 		out[k].Probability = logs[k*len(kappa)+slices.Index(kappa, class.Exponent)]
 		out[k].Presence = presence(evidence[k], null)
-		m.settle(&out[k], z[k], class.Weights)
+		m.settle(&out[k], z[k], class.at(evidence[k]))
 	}
 	return out, nil
 }

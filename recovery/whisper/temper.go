@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -24,22 +25,41 @@ type Tempering struct {
 	Classes []Class `json:"classes"` // by size, the smallest first
 }
 
-// Class holds for whispers of about one size. The probability of a community c is ∝ exp(Σ_j Weights[j]·φ_j(c)), where
+// Class holds for whispers of about one size. The probability of a community c is ∝ exp(Σ_j (Weights[j] + g·Slopes[j])·φ_j(c)), where
 //
 //	φ_0 = log Σ_{i ∈ c} Σ_k π_k (likelihood of node i and size k)^Exponent
 //	φ_1 = log of the number of its people
 //	φ_2 = z_c/σ
 //	φ_3 = z_c/(σ·√(number of its people who answer))
 //
-// with z_c the unbiased number of its people who have heard and σ the standard deviation of one unbiased answer.
+// with z_c the unbiased number of its people who have heard and σ the standard deviation of one unbiased answer. g says how
+// well a rumour of this kind explains the answers, which tells how it spreads: [Presence].LogEvidence less Mean, over
+// Deviation, and within [−2, 2].
 type Class struct {
-	UpTo     float64           `json:"upTo"` // the largest size, as the answers let it be guessed; the last class has no end
-	Exponent float64           `json:"exponent"`
-	Weights  [features]float64 `json:"weights"`
+	UpTo      float64           `json:"upTo"` // the largest size, as the answers let it be guessed; the last class has no end
+	Exponent  float64           `json:"exponent"`
+	Mean      float64           `json:"mean"`
+	Deviation float64           `json:"deviation"`
+	Weights   [features]float64 `json:"weights"`
+	Slopes    [features]float64 `json:"slopes"`
 }
 
 // features is the number of the φ.
 const features = 4
+
+// at returns the weights of answers of this evidence.
+func (c Class) at(evidence float64) [features]float64 {
+	w, g := c.Weights, c.surprise(evidence)
+	for j, slope := range c.Slopes {
+		w[j] += g * slope
+	}
+	return w
+}
+
+// surprise returns g.
+func (c Class) surprise(evidence float64) float64 {
+	return max(-2, min(2, (evidence-c.Mean)/c.Deviation))
+}
 
 // Check reports whether a tempering may be used under a channel.
 func (t Tempering) Check(flip float64) error {
@@ -51,9 +71,12 @@ func (t Tempering) Check(flip float64) error {
 		if !(c.Exponent > 0 && c.Exponent <= 1) || math.IsNaN(c.UpTo) || k > 0 && !(c.UpTo > t.Classes[k-1].UpTo) {
 			return fmt.Errorf("%w: class %d of the tempering has the exponent %v and goes up to %v", ErrInvalid, k, c.Exponent, c.UpTo)
 		}
-		for _, w := range c.Weights {
-			if !(math.Abs(w) <= maxWeight) {
-				return fmt.Errorf("%w: class %d of the tempering has the weights %v", ErrInvalid, k, c.Weights)
+		if !(c.Deviation > 0) || math.IsInf(c.Deviation, 1) || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
+			return fmt.Errorf("%w: class %d of the tempering has the mean %v and the deviation %v", ErrInvalid, k, c.Mean, c.Deviation)
+		}
+		for j := range features {
+			if !(math.Abs(c.Weights[j]) <= maxWeight && math.Abs(c.Slopes[j]) <= maxWeight) {
+				return fmt.Errorf("%w: class %d of the tempering has the weights %v and slopes %v", ErrInvalid, k, c.Weights, c.Slopes)
 			}
 		}
 	}
@@ -78,9 +101,9 @@ var exponents = []float64{.05, .1, .2, .35, .6, 1}
 const (
 	// maxClasses and classTrials bound the classes.
 	maxClasses  = 6
-	classTrials = 200
+	classTrials = 300
 	// pull is the number of trials that hold the weights of a class near those of all.
-	pull = 20
+	pull = 60
 	// temperSources bounds the nodes whose columns are computed for a tempering; more are sampled.
 	temperSources = 1024
 	// temperWork bounds the additions of a tempering, about ten seconds.
@@ -110,26 +133,38 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 		heard := m.mixed(source, random, c)
 		return trial{source, len(heard), m.flipped(heard, random)}
 	}, seed)
-	table, likely, err := m.featureTable(ctx, drawn, sources, each)
+	table, sizes, err := m.featureTable(ctx, drawn, sources, each)
 	if err != nil {
 		return Tempering{}, err
 	}
-	return m.fit(drawn, likely, table), nil
+	return m.fit(drawn, len(sources), sizes, table), nil
 }
 
-// mixed draws a cascade of a mixture: half SI, and a quarter IC and SIR each; sizes at which it is cut are log-uniform.
+// mixed draws a cascade of a mixture: half SI, a quarter IC and SIR each, of which a third end by themselves. Sizes at
+// which they are cut are log-uniform.
 func (m *Model) mixed(source int, random *rand.Rand, c *Cascades) []int32 {
-	size := int(math.Round(m.smallest * math.Pow(m.greatest/m.smallest, random.Float64())))
-	law := []Law{SI, SI, IC, SIR}[random.IntN(4)]
+	size := m.drawSize(random)
+	law, cut := []Law{SI, SI, IC, SIR}[random.IntN(4)], Cut{Size: size}
+	if law == SI {
+		return c.Run(Nature{}, source, cut, random)
+	}
+	if random.IntN(3) == 0 {
+		cut.Size = int(m.greatest) + 1
+	}
 	ends := float64(len(m.adj)) / float64(len(m.labels)) // mean degree
-	for range 20 {
-		told := 1.2 * math.Pow(4, random.Float64()) // people whom one tells
-		nature := Nature{law, min(.9, told/max(ends, 1))}
-		if heard := c.Run(nature, source, Cut{Size: size}, random); len(heard) >= min(int(m.smallest), size) {
+	for range 30 {
+		told := .9 * math.Pow(4, random.Float64()) // people whom one tells
+		heard := c.Run(Nature{law, min(.9, told/max(ends, 1))}, source, cut, random)
+		if len(heard) >= min(int(m.smallest), size) && len(heard) <= int(m.greatest) {
 			return heard
 		}
 	}
 	return c.Run(Nature{}, source, Cut{Size: size}, random)
+}
+
+// drawSize draws the size at which a cascade is cut.
+func (m *Model) drawSize(random *rand.Rand) int {
+	return int(math.Round(m.smallest * math.Pow(m.greatest/m.smallest, random.Float64())))
 }
 
 // flipped returns who says yes where those given have heard.
@@ -179,25 +214,22 @@ func (m *Model) sample(most int) (sources []int32, each []float64) {
 	return sources, each
 }
 
-// featureTable returns the φ of every exponent, trial and community, and the likely size of every trial.
+// featureTable returns the φ of every exponent, trial and community, and the evidence of every trial by size.
 func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int32, each []float64,
-) (table [][][][features]float64, likely []float64, err error) {
+) (table [][][][features]float64, sizes [][]float64, err error) {
 	yes := make([][]int32, len(trials))
 	for t := range trials {
 		yes[t] = trials[t].yes
 	}
 	kinds := len(exponents)
 	logs := make([]float32, len(sources)*len(yes)*kinds)
-	sizes, err := m.evidence(ctx, sources, yes, exponents, func(first int, part []float64) {
+	sizes, err = m.evidence(ctx, sources, yes, exponents, func(first int, part []float64) {
 		for k, v := range part {
 			logs[first*len(yes)*kinds+k] = float32(v)
 		}
 	})
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, s := range sizes {
-		likely = append(likely, m.likelySize(s))
 	}
 	table = make([][][][features]float64, kinds)
 	for j := range table {
@@ -213,7 +245,7 @@ func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int3
 			table[j][t] = m.features(sums, z)
 		}
 	})
-	return table, likely, nil
+	return table, sizes, nil
 }
 
 // logSums sets sums to log Σ_{k in c} e^{x(k)} of each community c.
@@ -239,7 +271,8 @@ func (m *Model) features(logSums, z []float64) [][features]float64 {
 	sigma := math.Sqrt(m.flip*(1-m.flip)) / (1 - 2*m.flip)
 	out := make([][features]float64, len(z))
 	for c := range out {
-		out[c] = [features]float64{logSums[c], math.Log(float64(m.orders[c])), z[c] / sigma, z[c] / (sigma * math.Sqrt(float64(max(1, m.askedOf[c]))))}
+		asked := float64(max(1, m.askedOf[c]))
+		out[c] = [features]float64{logSums[c], math.Log(float64(m.orders[c])), z[c] / sigma, z[c] / (sigma * math.Sqrt(asked))}
 	}
 	return out
 }
@@ -258,103 +291,128 @@ func probabilities(phi [][features]float64, w [features]float64) []float64 {
 }
 
 // fit chooses classes of about as many trials each, and an exponent and weights for each.
-func (m *Model) fit(trials []trial, likely []float64, table [][][][features]float64) Tempering {
+func (m *Model) fit(trials []trial, sources int, sizes [][]float64, table [][][][features]float64) Tempering {
 	out := Tempering{Flip: m.flip, Trials: len(trials)}
-	order := make([]int, len(trials))
+	likely, order, lessons := make([]float64, len(trials)), make([]int, len(trials)), make([]lesson, len(trials))
 	for t := range order {
-		order[t] = t
+		likely[t], order[t] = m.likelySize(sizes[t]), t
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(likely[a], likely[b]) })
-	var pooled [][features]float64
-	for j := range exponents {
-		w, _ := m.fitWeights(trials, table[j], order, [features]float64{1}, 1)
-		pooled = append(pooled, w)
-	}
 	count := max(1, min(maxClasses, len(trials)/classTrials))
+	cut := func(k int) int { return len(order) * k / count }
 	for k := range count {
-		part := order[len(order)*k/count : len(order)*(k+1)/count]
-		class, best := Class{UpTo: likely[part[len(part)-1]]}, math.Inf(-1)
+		c, part := Class{}, make([]float64, 0, cut(k+1)-cut(k))
+		for _, t := range order[cut(k):cut(k+1)] {
+			part = append(part, meanEvidence(sizes[t], sources))
+			c.UpTo = likely[t]
+		}
+		c.Mean, c.Deviation = stat.MeanStdDev(part, nil)
+		c.Deviation = max(c.Deviation, 1e-3)
+		for j, t := range order[cut(k):cut(k+1)] {
+			lessons[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j])}
+		}
+		out.Classes = append(out.Classes, c)
+	}
+	pooled := make([][2 * features]float64, len(exponents))
+	parallel.Each(len(exponents), func(j int) { pooled[j], _ = fitWeights(lessons, table[j], [2 * features]float64{1}, 1) })
+	parallel.Each(count, func(k int) {
+		best, class := math.Inf(-1), &out.Classes[k]
 		for j, x := range exponents {
-			if w, score := m.fitWeights(trials, table[j], part, pooled[j], pull); score > best {
-				best, class.Exponent, class.Weights = score, x, w
+			w, score := fitWeights(lessons[cut(k):cut(k+1)], table[j], pooled[j], pull)
+			if score > best {
+				best, class.Exponent = score, x
+				copy(class.Weights[:], w[:features])
+				copy(class.Slopes[:], w[features:])
 			}
 		}
-		if last := len(out.Classes) - 1; last >= 0 && out.Classes[last].UpTo == class.UpTo {
-			out.Classes = out.Classes[:last]
-		}
-		out.Classes = append(out.Classes, class)
-	}
+	})
+	out.Classes = slices.CompactFunc(out.Classes, func(a, b Class) bool { return a.UpTo == b.UpTo })
 	return out
 }
 
-// fitWeights maximises the log score of the communities of some trials by Newton's method, less what holds the weights near
-// those given as much as so many trials do. It returns the weights and the score.
-func (m *Model) fitWeights(trials []trial, phi [][][features]float64, part []int, near [features]float64, hold float64) ([features]float64, float64) {
-	w := near
-	score := func(w [features]float64, gradient []float64, hessian *mat.SymDense) float64 {
+// lesson is what a trial says of weights.
+type lesson struct {
+	trial, truth int
+	surprise     float64
+}
+
+// fitWeights maximises the log score of the true communities by Newton's method, less what holds weights and slopes near those given
+// as much as so many trials do. It returns weights and slopes, and the score.
+func fitWeights(lessons []lesson, phi [][][features]float64, near [2 * features]float64, hold float64) ([2 * features]float64, float64) {
+	const n = 2 * features
+	w, stiff := near, [n]float64{}
+	chances := func(w [n]float64, l lesson) []float64 {
+		var at [features]float64
+		for a := range at {
+			at[a] = w[a] + l.surprise*w[features+a]
+		}
+		return probabilities(phi[l.trial], at)
+	}
+	objective := func(w [n]float64) float64 {
 		total := 0.0
-		for _, t := range part {
-			p, truth := probabilities(phi[t], w), m.labels[trials[t].source]
-			total += math.Log(max(p[truth], 1e-300))
-			if gradient == nil {
-				continue
-			}
-			var mean [features]float64
-			for c, v := range p {
-				floats.AddScaled(mean[:], v, phi[t][c][:])
-			}
-			for a := range mean {
-				gradient[a] += phi[t][truth][a] - mean[a]
-			}
-			for c, v := range p {
-				for a := range mean {
-					for b := a; b < features; b++ {
-						hessian.SetSym(a, b, hessian.At(a, b)+v*(phi[t][c][a]-mean[a])*(phi[t][c][b]-mean[b]))
-					}
-				}
-			}
+		for _, l := range lessons {
+			total += math.Log(max(chances(w, l)[l.truth], 1e-300))
+		}
+		for a := range w {
+			total -= stiff[a] / 2 * (w[a] - near[a]) * (w[a] - near[a])
 		}
 		return total
 	}
-	var stiff [features]float64
-	objective := func(w [features]float64) float64 {
-		s := score(w, nil, nil)
-		for a := range w {
-			s -= stiff[a] / 2 * (w[a] - near[a]) * (w[a] - near[a])
+	score := objective(w)
+	for step := range 30 {
+		var gradient [n]float64
+		var hessian [n * n]float64
+		for _, l := range lessons {
+			var mean [features]float64
+			p, x := chances(w, l), phi[l.trial]
+			for c, v := range p {
+				floats.AddScaled(mean[:], v, x[c][:])
+			}
+			factor := [2]float64{1, l.surprise}
+			var square [features * features]float64
+			for c, v := range p {
+				for a := range features {
+					d := v * (x[c][a] - mean[a])
+					for b := range features {
+						square[a*features+b] += d * (x[c][b] - mean[b])
+					}
+				}
+			}
+			for a := range n {
+				gradient[a] += factor[a/features] * (x[l.truth][a%features] - mean[a%features])
+				for b := range n {
+					hessian[a*n+b] += factor[a/features] * factor[b/features] * square[a%features*features+b%features]
+				}
+			}
 		}
-		return s
-	}
-	for step := range 50 {
-		gradient, hessian := make([]float64, features), mat.NewSymDense(features, nil)
-		score(w, gradient, hessian)
-		for a := range w {
+		for a := range n {
 			if step == 0 {
-				stiff[a] = hold*hessian.At(a, a)/float64(len(part)) + 1e-9
+				stiff[a] = hold*hessian[a*n+a]/float64(len(lessons)) + 1e-9
 			}
 			gradient[a] -= stiff[a] * (w[a] - near[a])
-			hessian.SetSym(a, a, hessian.At(a, a)+stiff[a])
+			hessian[a*n+a] += stiff[a]
 		}
 		var chol mat.Cholesky
 		var move mat.VecDense
-		if !chol.Factorize(hessian) || chol.SolveVecTo(&move, mat.NewVecDense(features, gradient)) != nil {
+		if !chol.Factorize(mat.NewSymDense(n, hessian[:])) || chol.SolveVecTo(&move, mat.NewVecDense(n, gradient[:])) != nil {
 			break
 		}
-		before, moved, share := objective(w), w, 1.0
+		moved, share, next := w, 1.0, 0.0
 		for ; share > 1e-6; share /= 2 {
 			for a := range w {
 				moved[a] = max(-maxWeight, min(maxWeight, w[a]+share*move.AtVec(a)))
 			}
-			if objective(moved) >= before {
+			if next = objective(moved); next >= score {
 				break
 			}
 		}
 		if share <= 1e-6 {
 			break
 		}
-		w = moved
-		if share*mat.Norm(&move, math.Inf(1)) < 1e-6 {
+		gain := next - score
+		if w, score = moved, next; gain < 1e-6 {
 			break
 		}
 	}
-	return w, objective(w)
+	return w, score
 }

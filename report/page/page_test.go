@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
@@ -24,10 +25,7 @@ import (
 // sample is a report whose posterior falls with the distance from a node in the numbering.
 func sample(t *testing.T, g *graph.Graph, labels []int, sensors int) *report.Report {
 	t.Helper()
-	p, err := community.FromLabels(g, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(community.FromLabels(g, labels))(t)
 	p = p.NameByMembers(g, nil)
 	n := g.Order()
 	nodes := report.Nodes{Graph: g}
@@ -72,9 +70,7 @@ func sample(t *testing.T, g *graph.Graph, labels []int, sensors int) *report.Rep
 func write(t *testing.T, v page.View) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := page.Write(&b, v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, page.Write(&b, v))
 	return b.String()
 }
 
@@ -139,19 +135,12 @@ func TestHostileNames(t *testing.T) {
 	}
 	var b graph.Builder
 	for k := range 40 {
-		if _, err := b.AddNode(graph.ID(fmt.Sprint(k, hostile[k%len(hostile)]))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprint(k, hostile[k%len(hostile)]))))(t)
 	}
 	for k := range 39 {
-		if err := b.Connect(k, k+1, 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(k, k+1, 1, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	labels := make([]int, 40)
 	for k := range labels {
 		labels[k] = k / 10
@@ -211,10 +200,7 @@ func TestSize(t *testing.T) {
 // TestPlaces: what has places is drawn at them, north up, and what has none at its
 // neighbours.
 func TestPlaces(t *testing.T) {
-	g, err := graph.Path(4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(4))(t)
 	at := []r2.Vec{{X: 10, Y: 60}, {X: 10, Y: 61}, {X: math.NaN(), Y: math.NaN()}, {X: 12, Y: 60}}
 	html := write(t, page.View{Report: sample(t, g, []int{0, 0, 0, 0}, 4), Places: at, Geographic: true})
 	var cx, cy [4]float64
@@ -243,10 +229,7 @@ func TestPlaces(t *testing.T) {
 
 // TestNothingStandsOut: no community is outlined or promised in the heading.
 func TestNothingStandsOut(t *testing.T) {
-	g, err := graph.Cycle(30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Cycle(30))(t)
 	labels := make([]int, 30)
 	for k := 15; k < 30; k++ {
 		labels[k] = 1
@@ -276,10 +259,7 @@ func TestNothingStandsOut(t *testing.T) {
 
 // TestPromise: what is promised is said at its strength, e⁴ = 54.6, not as nothing.
 func TestPromise(t *testing.T) {
-	g, err := graph.Path(10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(10))(t)
 	r := sample(t, g, make([]int, 10), 10)
 	b := &page.Budget{Scope: "nights", Releases: 1, Epsilon: 4, Delta: .01}
 	html := write(t, page.View{Report: r, Budget: b})
@@ -347,10 +327,7 @@ func TestDiscs(t *testing.T) {
 // TestSuspects: sensors that may be broken are listed with their probability, the first of them, and
 // none where there are none.
 func TestSuspects(t *testing.T) {
-	g, err := graph.Path(30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(30))(t)
 	r := sample(t, g, make([]int, 30), 30)
 	if html := write(t, page.View{Report: r}); strings.Contains(html, "may be faulty") {
 		t.Error("a page without suspects has their section")
@@ -384,10 +361,7 @@ func TestSuspects(t *testing.T) {
 // TestWhatSpeaksAgainst: a page says yes or no to whether the measurements fit, in shares
 // that can be read, and where they do not it names and outlines nothing.
 func TestWhatSpeaksAgainst(t *testing.T) {
-	g, err := graph.Cycle(30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Cycle(30))(t)
 	labels := make([]int, 30)
 	for k := 15; k < 30; k++ {
 		labels[k] = 1
@@ -438,10 +412,7 @@ func TestWhatSpeaksAgainst(t *testing.T) {
 // each sensor is promised alone, and under which condition where the readings are measured; a
 // bound of nearly every case is none.
 func TestPromiseIsNoMoreThanGiven(t *testing.T) {
-	g, err := graph.Path(10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(10))(t)
 	r := sample(t, g, make([]int, 10), 10)
 	r.Ceiling = .99999
 	r.Promise = &privacy.Promise{Guarantee: "perSensor", Together: "107.7", Condition: "as far as the <b>process</b> is the model"}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
 )
@@ -18,19 +19,12 @@ func pipes(t *testing.T, alone int, lengths ...float64) *graph.Graph {
 	t.Helper()
 	b := &graph.Builder{}
 	for i := range len(lengths) + 1 + alone {
-		if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprint(i))))(t)
 	}
 	for i, l := range lengths {
-		if err := b.Connect(i, i+1, 1, l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(i, i+1, 1, l))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
@@ -171,19 +165,12 @@ func TestWarnings(t *testing.T) {
 func TestParallel(t *testing.T) {
 	b := &graph.Builder{}
 	for _, id := range []graph.ID{"a", "b", "c"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
 	for _, e := range [][2]graph.ID{{"a", "b"}, {"b", "a"}, {"b", "c"}} {
-		if err := b.AddEdge(e[0], e[1], 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.AddEdge(e[0], e[1], 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	f := advice.Facts{Graph: g, Alpha: 1, Aggregation: "SUM"}
 	if w := advice.Warnings(f); len(w) != 1 || !strings.Contains(w[0].Text, "1 of 3 relationships") {
 		t.Errorf("%v", w)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
@@ -89,10 +90,7 @@ func TestAgainstMatrix(t *testing.T) {
 		{laplacian.RandomWalk, []int{0, 1, 30}},
 	} {
 		m := sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, c.kind), Tau: .2, Sensors: c.sensors}
-		in, err := Inspect(t.Context(), m, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(Inspect(t.Context(), m, Options{}))(t)
 		a := exponential(m)
 		var svd mat.SVD
 		svd.Factorize(a, mat.SVDNone)
@@ -142,20 +140,13 @@ func exponential(m sensitivity.Model) *mat.Dense {
 func TestRefused(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	if _, err := Inspect(t.Context(), model(g, 1), Options{}); !errors.Is(err, ErrEmpty) {
 		t.Errorf("no relationship: %v", err)
 	}
-	if g, err = graph.Cycle(5); err != nil {
-		t.Fatal(err)
-	}
+	g = must.Get(graph.Cycle(5))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, exact := range []int{0, 1} {

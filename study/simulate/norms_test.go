@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -24,25 +25,15 @@ func loaded(t *testing.T, n int, others func(i int) []int) *plan.Model {
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	for i := range n {
 		for _, j := range others(i) {
-			if err := b.Connect(i, j, 1, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(i, j, 1, 1))
 		}
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := run.Load(t.Context(), memory.FromGraph(g), plan.Settings{Tau: 1}, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
+	m := must.Get(run.Load(t.Context(), memory.FromGraph(g), plan.Settings{Tau: 1}, plan.LoadOptions{}))(t)
 	return m.Model
 }
 
@@ -51,10 +42,7 @@ func planned(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	options := plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, SensitivityTolerance: 10}
 	options.Allocation.Uniform = true
-	p, err := m.Plan(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Plan(t.Context(), options))(t)
 	return p
 }
 
@@ -68,9 +56,7 @@ func checkNorms(t *testing.T, m *plan.Model, p *plan.Plan, tolerance float64, es
 	for i := 0; i < n; i += 501 {
 		clear(unit)
 		unit[i] = 1
-		if err := m.Operator.Diffusion.Apply(t.Context(), column, false, unit, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Operator.Diffusion.Apply(t.Context(), column, false, unit, 1))
 		want := floats.Dot(column, column) / (p.Sigma() * p.Sigma())
 		if r.Estimated != estimated || math.Abs(r.processes[0].norms.N[i]-want) > tolerance*want {
 			t.Errorf("N[%d] = %v, want %v; estimated is %v", i, r.processes[0].norms.N[i], want, r.Estimated)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -21,10 +22,7 @@ func unknownTau(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	o := plainNoise()
 	o.Epsilon, o.Measured, o.Uncertainty = 40, true, privacy.Uncertainty{TauFrom: .5, TauTo: 12}
-	p, err := m.Plan(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Plan(t.Context(), o))(t)
 	return p
 }
 
@@ -40,9 +38,7 @@ func TestCalibratedOverTau(t *testing.T) {
 		if !sums {
 			r.processes = r.processes[4:5]
 		}
-		if err := r.Run(t.Context(), "", 600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Run(t.Context(), "", 600))
 		excess, variance := 0.0, 0.0
 		for _, x := range r.Trials {
 			if excess -= x.Confidence; x.Right {
@@ -69,14 +65,8 @@ func TestSumOverTau(t *testing.T) {
 		values[i] = truth.At(i, source) + p.Sigma()*math.Sin(float64(7*i+1)) // noise of a kind
 		x[i] = r.u[i] * values[i]
 	}
-	c, err := r.products(t.Context(), x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := r.posterior(t.Context(), c[0], values, posterior.UnitAmplitude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(r.products(t.Context(), x, 1))(t)
+	got := must.Get(r.posterior(t.Context(), c[0], values, posterior.UnitAmplitude))(t)
 	byHand := func(points int) []float64 {
 		sum := make([]float64, n)
 		for k := range points {
@@ -100,10 +90,7 @@ func TestSumOverTau(t *testing.T) {
 		t.Errorf("probabilities are off by up to %v from a sum over 200 τ", d)
 	}
 	r.processes = r.processes[4:5]
-	one, err := r.posterior(t.Context(), c[0][4:5], values, posterior.UnitAmplitude)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(r.posterior(t.Context(), c[0][4:5], values, posterior.UnitAmplitude))(t)
 	if d := floats.Distance(got.Probability, one.Probability, math.Inf(1)); d < .01 {
 		t.Errorf("one τ gives the same within %v: nothing was tested", d)
 	}
@@ -113,10 +100,7 @@ func TestSumOverTau(t *testing.T) {
 func loadExample(t *testing.T, name string, tau float64) *plan.Model {
 	t.Helper()
 	store, _ := testkit.Example(t, name)
-	m, err := run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{}))(t)
 	return m.Model
 }
 
@@ -128,13 +112,7 @@ func plainNoise() plan.Options {
 // under prepares the simulation of a plan.
 func under(t *testing.T, m *plan.Model, p *plan.Plan, o Options) *Releases {
 	t.Helper()
-	s, err := New(t.Context(), m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Under(t.Context(), p.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(t.Context(), m, o))(t)
+	r := must.Get(s.Under(t.Context(), p.Plan))(t)
 	return r
 }

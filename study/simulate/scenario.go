@@ -70,15 +70,6 @@ func OnAlternative(a plan.Alternative) Scenario {
 // shownChanges is how many changes of a graph a scenario names.
 const shownChanges = 2
 
-// OfProcess reports whether the process or a sensor differs from the model, which it cannot where
-// readings are computed from sources.
-func (s Scenario) OfProcess() bool {
-	return s.tau != 0 || s.weights || s.absent > 0 || s.fault != nil || s.floor > 0 || s.changes != nil
-}
-
-// Several reports whether there are further sources.
-func (s Scenario) Several() bool { return s.sources > 0 }
-
 // Sourceless reports whether there is nothing to be found.
 func (s Scenario) Sourceless() bool { return s.sources < 0 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -67,18 +68,9 @@ func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, 
 			}
 			x[i] = in.Values[j] / sigma / sigma
 		}
-		c, err := r.products(t.Context(), x, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := r.score(t.Context(), []int{5 + k}, c[0], in.Values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rep, err := m.RecoverFrom(t.Context(), in, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(r.products(t.Context(), x, 1))(t)
+		got := must.Get(r.score(t.Context(), []int{5 + k}, c[0], in.Values))(t)
+		rep := must.Get(m.RecoverFrom(t.Context(), in, opts))(t)
 		if got.Detected != rep.Presence.Detected || got.Answered != rep.StandsOut() {
 			t.Errorf("trial %d: found %v, named %v; the report says %+v, %v", k, got.Detected, got.Answered, rep.Presence, rep.StandsOut())
 		}

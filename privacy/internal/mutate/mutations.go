@@ -44,8 +44,8 @@ var fast = []mutation{
 	}, "TestIndependence"},
 	{"byte order", []change{{"privacy/escrow.go", "u := binary.BigEndian.Uint64", "u := binary.LittleEndian.Uint64"}}, "TestKnownAnswers"},
 	{"missing √m·g", []change{
-		{"privacy/plan.go", "square := s.Weight * s.Step() * s.Step()", "square := 0 * s.Weight"},
-		{"privacy/plan.go", "square := float64(g * g)", "square := float64(0 * g)"},
+		{"privacy/plan.go", "sum += float64(s.Weight * s.Step() * s.Step())", "sum += float64(0 * s.Weight)"},
+		{"privacy/plan.go", "sum += float64(g * g)", "sum += float64(0 * g)"},
 	}, "TestFinalCheck"},
 	{"missing η", []change{{
 		"privacy/plan.go", "entry, norm := float64(2*p.EntryError*math.Sqrt(sum)), float64(2*p.NormError*largest)",
@@ -66,12 +66,6 @@ var fast = []mutation{
 		{"privacy/plan.go", "c := p.slack() * r * (p.Sensitivity.Upper +", "c := p.slack() * r * (p.Sensitivity.Lower +"},
 		{"privacy/plan.go", "mu = up(float64(p.Sensitivity.Upper*scale)+rest, 16)", "mu = up(float64(p.Sensitivity.Lower*scale)+rest, 16)"},
 	}, "TestUniformPlan|TestFinalCheck"},
-	{"one sensor's noise for all", []change{
-		{
-			"privacy/plan.go", "rest[k].Steps == first.Steps && rest[k].Exponent == first.Exponent &&",
-			"rest[k].Exponent == first.Exponent &&",
-		},
-	}, "TestOneSensorOfMany"},
 	{
 		"private vectors stay in memory that others get",
 		[]change{{"expm/private.go", "clear(v) // the memory goes to others", "_ = v"}},
@@ -592,35 +586,12 @@ var fast = []mutation{
 		"privacy/sensor:TestCloakToRelease",
 	},
 	{
-		"the lattice of equal sensors counted once",
-		[]change{{
-			"privacy/plan.go", "		for range alike {\n			sum += square\n		}\n		scale =",
-			"		sum += square\n		scale =",
-		}},
-		"TestEqualSensorsCountEach",
-	},
-	{
-		"η of equal sensors counted once",
-		[]change{{
-			"privacy/plan.go", "		for range alike {\n			sum += square\n		}\n		largest =",
-			"		sum += square\n		largest =",
-		}},
-		"TestEqualSensorsCountEach",
-	},
-	{
-		"joint μ of equal sensors counted once",
-		[]change{{
-			"privacy/plan.go", "			for range alike {\n				each += square\n			}\n",
-			"			each += square\n",
-		}},
-		"TestEqualSensorsCountEach",
-	},
-	{
 		"only the first sensors are validated",
-		[]change{{"privacy/plan_check.go", "		if err := alike[0].validateNoise(p.Clip, finest); err != nil " +
-			"{\n			return err\n		}\n", "		if err := alike[0].validateNoise(p.Clip, finest); err != nil " +
-			"{\n			return err\n		}\n		break\n"}},
-		"TestEveryGroupOfSensorsIsValidated",
+		[]change{{
+			"privacy/plan_check.go", "	for _, s := range p.Sensors {\n		if err := s.validateNoise(",
+			"	for _, s := range p.Sensors[:1] {\n		if err := s.validateNoise(",
+		}},
+		"TestEverySensorIsValidated",
 	},
 	{"reconciled at the larger δ", []change{{"privacy/watch.go", "min(a.Delta, b.Delta)", "max(a.Delta, b.Delta)"}}, "TestLowerCap"},
 	{

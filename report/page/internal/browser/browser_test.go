@@ -20,6 +20,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // chromium finds the browser, or installs Debian's.
@@ -89,9 +91,7 @@ func open(t *testing.T, browser context.Context, url string, width int64, dark b
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
 	v := &visit{Context: ctx}
-	if err := chromedp.Listen(ctx, v.listen); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Listen(ctx, v.listen))
 	scheme := "light"
 	if dark {
 		scheme = "dark"
@@ -134,9 +134,7 @@ func (v *visit) listen(event any) {
 
 func (v *visit) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(v, actions...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(v, actions...))
 }
 
 // ask evaluates a script of the test's own, which a page's policy does not hold back.
@@ -158,8 +156,6 @@ func start(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	browser, stop := chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	if err := chromedp.Do(browser); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Do(browser))
 	return browser
 }

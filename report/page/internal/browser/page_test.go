@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 	pages "github.com/graphcloak/graphcloak/report/page"
 )
@@ -36,10 +37,7 @@ func html(t *testing.T, n int, places bool) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := community.Leiden{}.Detect(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(community.Leiden{}.Detect(t.Context(), g))(t)
 	captions, at := make([]string, n), make([]r2.Vec, n)
 	nodes := report.Nodes{Graph: g}
 	nodes.Community, nodes.Source, nodes.Probability = p.Labels, make([]float64, n), make([]float64, n)
@@ -75,9 +73,7 @@ func html(t *testing.T, n int, places bool) string {
 		v.Places = at
 	}
 	var b bytes.Buffer
-	if err := pages.Write(&b, v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pages.Write(&b, v))
 	return b.String()
 }
 
@@ -227,10 +223,7 @@ const letterWide, letterHigh = 740, 980
 func TestPrint(t *testing.T) {
 	browser := start(t)
 	v := open(t, browser, serve(t, html(t, 120, true), "").URL, 1440, true)
-	pdf, err := chromedp.Run(v, chromedp.PrintToPDF())
-	if err != nil {
-		t.Fatal(err)
-	}
+	pdf := must.Get(chromedp.Run(v, chromedp.PrintToPDF()))(t)
 	if !bytes.HasPrefix(pdf, []byte("%PDF-")) || len(pdf) < 20_000 {
 		t.Errorf("a PDF of %d bytes", len(pdf))
 	}

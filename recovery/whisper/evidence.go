@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package whisper
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
+// logs are the logarithms of the likelihood of an answer against that of a flip: yes for yes, no for no.
+func (m *Model) logs(x float64) (yes, no float64) {
+	yes = math.Log(1 + (1-2*m.flip)/m.flip*x)
+	no = math.Log(1 - (1-2*m.flip)/(1-m.flip)*x)
+	return yes, no
+}
+
+// evidence weighs sources against answers, which are given by those who say yes. With ℓ_tck the log of
+// P(answers t | source c, size k)/P(answers t | nobody has heard) and π_k = 1/(number of sizes that are possible from c), it calls emit
+// with the block of sources from the first on, at the same time from several workers, with
+//
+//	logs[c][t][j] = log Σ_k π_k exp(κ_j·ℓ_tck),
+//
+// and returns sizes[t][k] = log Σ_c π_k exp(ℓ_tck).
+func (m *Model) evidence(ctx context.Context, sources []int32, yes [][]int32, kappa []float64, emit func(first int, logs []float64),
+) (sizes [][]float64, err error) {
+	blocks := (len(sources) + width - 1) / width
+	type memory struct {
+		*block
+		weights []row32 // of a yes, by place and size
+		sums    [][width]float64
+	}
+	newMemory := func() *memory { return &memory{block: m.newBlock(), sums: make([][width]float64, len(m.sizes))} }
+	bySize := make([][]float64, blocks)
+	parallel.RowsWith(blocks, 1<<20, newMemory, func(b *memory, lo, hi int) {
+		for at := lo; at < hi && ctx.Err() == nil; at++ {
+			these := sources[at*width : min((at+1)*width, len(sources))]
+			b.weights = b.weights[:0]
+			clear(b.sums)
+			b.columns(these, func(c, k int, x reading) {
+				for len(b.weights) < len(b.nodes)*len(m.sizes) {
+					b.weights = append(b.weights, row32{})
+				}
+				for place, i := range b.nodes {
+					if x := x(place); x > 0 && m.isAsked(int(i)) {
+						yes, no := m.logs(x)
+						b.sums[k][c] += no
+						b.weights[place*len(m.sizes)+k][c] = float32(yes - no)
+					}
+				}
+			})
+			logs, sums := m.logEvidence(b.block, these, b.weights, b.sums, yes, kappa)
+			bySize[at] = sums
+			emit(at*width, logs)
+		}
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	part := make([]float64, blocks)
+	for t := range yes {
+		sizes = append(sizes, make([]float64, len(m.sizes)))
+		for k := range m.sizes {
+			for at := range part {
+				part[at] = bySize[at][t*len(m.sizes)+k]
+			}
+			sizes[t][k] = floats.LogSumExp(part)
+		}
+	}
+	return sizes, nil
+}
+
+// row32 is a [row] of what is read often.
+type row32 [width]float32
+
+// logEvidence adds up the weights of those who say yes, from the sums base where nobody does.
+func (m *Model) logEvidence(b *block, sources []int32, weights []row32, base [][width]float64, yes [][]int32, kappa []float64,
+) (logs, bySize []float64) {
+	kinds, perSource := len(m.sizes), len(yes)*len(kappa)
+	logs, bySize = make([]float64, len(sources)*perSource), make([]float64, len(yes)*kinds)
+	sums, terms := make([]row32, kinds), make([]float64, kinds)
+	for k := range bySize {
+		bySize[k] = math.Inf(-1)
+	}
+	for t, said := range yes {
+		clear(sums)
+		for _, i := range said {
+			place := int(b.place[i])
+			if place < 0 || (place+1)*kinds > len(weights) {
+				continue
+			}
+			for k := range sums {
+				sum, w := &sums[k], &weights[place*kinds+k]
+				for c := range w {
+					sum[c] += w[c]
+				}
+			}
+		}
+		for c, i := range sources {
+			possible := m.sizesFrom(i)
+			for k := range possible {
+				terms[k] = base[k][c] + float64(sums[k][c])
+				bySize[t*kinds+k] = logAdd(bySize[t*kinds+k], terms[k]-math.Log(float64(possible)))
+			}
+			for j, x := range kappa {
+				logs[c*perSource+t*len(kappa)+j] = logMeanExp(terms[:possible], x)
+			}
+		}
+	}
+	return logs, bySize
+}
+
+// logAdd returns log(e^x + e^y) for a finite y.
+func logAdd(x, y float64) float64 { return max(x, y) + math.Log1p(math.Exp(-math.Abs(x-y))) }
+
+// meanEvidence returns the log likelihood ratio of a rumour that any of the sources may have started, under sizes of [Model.evidence].
+func meanEvidence(sizes []float64, sources int) float64 {
+	return floats.LogSumExp(sizes) - math.Log(float64(sources))
+}
+
+// likelySize returns the size of the whisper under sizes of [Model.evidence]: the exponential of its mean logarithm.
+func (m *Model) likelySize(sizes []float64) float64 {
+	total, mean := floats.LogSumExp(sizes), 0.0
+	for k, v := range sizes {
+		mean += math.Exp(v-total) * math.Log(m.sizes[k])
+	}
+	return math.Exp(mean)
+}
+
+// logMeanExp returns log of the mean of e^{κ·x}.
+func logMeanExp(x []float64, kappa float64) float64 {
+	top, sum := slices.Max(x), 0.0
+	for _, v := range x {
+		sum += math.Exp(kappa * (v - top))
+	}
+	return kappa*top + math.Log(sum/float64(len(x)))
+}

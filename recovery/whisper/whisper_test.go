@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package whisper
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/laplacian"
+)
+
+// plain trusts the likelihood as it is.
+func plain(flip float64) Tempering {
+	return Tempering{Flip: flip, Classes: []Class{{Exponent: 1, Deviation: 1, Weights: [features]float64{1}}}}
+}
+
+// town is a block model with its communities.
+func town(t *testing.T, n int) (*graph.Graph, []int) {
+	t.Helper()
+	g, labels, err := graph.SBM(n, 4, 24/float64(n), 3/float64(n), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, labels
+}
+
+// heat returns e^{-τL}.
+func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
+	t.Helper()
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The posterior of all answers of five people, one of whom was not asked, is that of the product over people, and their evidence has
+// mean 1 where nobody has heard: both by enumeration, under either spread.
+func TestLikelihood(t *testing.T) {
+	g := weighted(t, 5, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 1, V: 2, Weight: 2}, graph.Edge{U: 2, V: 3, Weight: 1},
+		graph.Edge{U: 3, V: 4, Weight: 1}, graph.Edge{U: 0, V: 2, Weight: .5})
+	const flip = .2
+	for name, o := range map[string]Options{"si": {}, "heat": {Heat: heat(t, g, 1)}, "reach": {Reach: 2}} {
+		t.Run(name, func(t *testing.T) {
+			o.Flip, o.Labels, o.Asked = flip, []int{0, 0, 1, 1, 1}, []bool{true, true, false, true, true}
+			m := newModel(t, g, o)
+			columns := columnsOf(m)
+			var all [][]Answer
+			for code := range 16 {
+				a := []Answer{No, No, NoAnswer, No, No}
+				for bit, i := range []int{0, 1, 3, 4} {
+					if code>>bit&1 == 1 {
+						a[i] = Yes
+					}
+				}
+				all = append(all, a)
+			}
+			results, err := m.Locate(t.Context(), plain(flip), all, LocateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean := 0.0
+			for code, a := range all {
+				nobody, weights, sum := 1.0, make([]float64, 5), 0.0
+				for i := range weights {
+					for _, x := range columns[i] {
+						p := 1 / float64(len(columns[i]))
+						for s, said := range a {
+							switch q := flip + (1-2*flip)*x[s]; said {
+							case Yes:
+								p *= q
+							case No:
+								p *= 1 - q
+							}
+						}
+						weights[i] += p
+					}
+					sum += weights[i]
+				}
+				for _, said := range a {
+					switch said {
+					case Yes:
+						nobody *= flip
+					case No:
+						nobody *= 1 - flip
+					}
+				}
+				r := results[code]
+				for i, w := range weights {
+					if math.Abs(r.Probability[i]-w/sum) > 1e-5 {
+						t.Errorf("%v: node %d has %v, want %v", a, i, r.Probability[i], w/sum)
+					}
+				}
+				if got := r.Probability[0] + r.Probability[1]; math.Abs(got-r.Community[0]) > 1e-9 {
+					t.Errorf("%v: nodes of the community have %v, it %v", a, got, r.Community[0])
+				}
+				if want := math.Log(sum / 5 / nobody); math.Abs(r.Presence.LogEvidence-want) > 1e-5 {
+					t.Errorf("%v: evidence %v, want %v", a, r.Presence.LogEvidence, want)
+				}
+				mean += nobody * math.Exp(r.Presence.LogEvidence)
+			}
+			if math.Abs(mean-1) > 1e-5 {
+				t.Errorf("where nobody has heard the evidence has mean %v", mean)
+			}
+		})
+	}
+}
+
+// A tempering, its posterior and an evaluation have the same bits at any number of workers.
+func TestSameBits(t *testing.T) {
+	g, labels := town(t, 200)
+	m := newModel(t, g, Options{Labels: labels})
+	var want []any
+	for _, workers := range []int{1, 2, 5} {
+		before := runtime.GOMAXPROCS(workers)
+		defer runtime.GOMAXPROCS(before)
+		tempering, err := m.Temper(t.Context(), 3, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers := slices.Repeat([]Answer{No, No, Yes, No}, 50)
+		results, err := m.Locate(t.Context(), tempering, [][]Answer{answers}, LocateOptions{Nulls: 19, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Evaluate(t.Context(), tempering, EvaluateOptions{Trials: 30, Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := []any{tempering, results, e}; want == nil {
+			want = got
+		} else if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d workers: other bits", workers)
+		}
+	}
+}
+
+// On fresh cascades a tempering has a better log score than the likelihood as it is, names the right community as often as the
+// unbiased count of a community, whose sizes are equal, and is calibrated; its file says the same.
+func TestTemper(t *testing.T) {
+	g, labels := town(t, 200)
+	m := newModel(t, g, Options{Labels: labels, Flip: 1 / (1 + math.E)})
+	tempering, err := m.Temper(t.Context(), 1, 1500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(tempering)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Tempering
+	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, tempering) {
+		t.Errorf("the tempering is read as %v (%v)", read, err)
+	}
+	trials := m.simulate(600, func(_ int, random *rand.Rand, c *Cascades) trial {
+		source := random.IntN(200)
+		heard := m.mixed(source, random, c)
+		return trial{source, len(heard), m.flipped(heard, random)}
+	}, 99)
+	var yes [][]int32
+	counted := 0.0
+	for _, x := range trials {
+		yes = append(yes, x.yes)
+		if z, _ := m.unbiased(x.yes); labels[x.source] == slices.Index(z, slices.Max(z)) {
+			counted++
+		}
+	}
+	score := func(temper Tempering) (float64, Evaluation) {
+		results, err := m.locate(t.Context(), temper, yes, LocateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := 0.0
+		for k, r := range results {
+			s += math.Log(r.Community[labels[trials[k].source]]) / float64(len(results))
+		}
+		return s, m.score(trials, results, .05)
+	}
+	bare, _ := score(plain(m.flip))
+	got, e := score(read)
+	t.Logf("log score %.3f, as it is %.3f; the unbiased count is right in %.3f; %+v", got, bare, counted/600, e)
+	if got < bare+.02 || got < -math.Log(4)+.1 {
+		t.Errorf("log score %v, as it is %v", got, bare)
+	}
+	if e.Right < counted/600-.02 || e.CalibrationError > .07 || e.ConfidentAndWrong > .03 {
+		t.Errorf("right in %v, calibration error %v, confident and wrong in %v", e.Right, e.CalibrationError, e.ConfidentAndWrong)
+	}
+}
+
+// The number of people who have heard is unbiased, with the standard deviation that is said, and false alarms come no more often
+// than they may.
+func TestCountAndAlarms(t *testing.T) {
+	g, labels := town(t, 120)
+	m := newModel(t, g, Options{Labels: labels, Flip: .3})
+	const trials, level, truth = 2000, .05, 30
+	var heard []int32
+	for i := range truth {
+		heard = append(heard, int32(4*i))
+	}
+	drawn := m.simulate(trials, func(k int, random *rand.Rand, _ *Cascades) trial {
+		if k%2 == 0 {
+			return trial{yes: m.flipped(heard, random)}
+		}
+		return trial{yes: m.flipped(nil, random)}
+	}, 4)
+	var yes [][]int32
+	for _, x := range drawn {
+		yes = append(yes, x.yes)
+	}
+	results, err := m.locate(t.Context(), plain(.3), yes, LocateOptions{Nulls: 199, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum, square, alarms float64
+	for k, r := range results {
+		if k%2 == 0 {
+			sum, square = sum+r.Heard, square+(r.Heard-truth)*(r.Heard-truth)
+		} else if r.Presence.Nobody <= level {
+			alarms++
+		}
+	}
+	const half = trials / 2
+	said := results[0].HeardError
+	if off := sum/half - truth; math.Abs(off) > 4*said/math.Sqrt(half) {
+		t.Errorf("%v people have heard on average, want %d", sum/half, truth)
+	}
+	if ratio := math.Sqrt(square/half) / said; math.Abs(ratio-1) > .1 {
+		t.Errorf("the standard deviation is %v of what is said", ratio)
+	}
+	// The nulls are common to all trials, so that their own quantile varies too.
+	if most := half*level + 4*math.Sqrt(half*level+half*half*level/200); alarms > most {
+		t.Errorf("%v false alarms in %d, want at most %.0f", alarms, half, most)
+	}
+}
+
+// A source lies in the component of those who say yes; isolated people and components below the smallest size are no trouble.
+func TestComponents(t *testing.T) {
+	var edges []graph.Edge
+	for i := range 7 {
+		edges = append(edges, graph.Edge{U: i, V: i + 1, Weight: 1}, graph.Edge{U: 8 + i, V: 9 + i, Weight: 1})
+	}
+	edges = append(edges, graph.Edge{U: 16, V: 17, Weight: 1})
+	g := weighted(t, 19, edges...)
+	labels, _ := g.Components()
+	o := Options{Flip: .1}
+	for _, c := range labels {
+		o.Labels = append(o.Labels, int(c))
+	}
+	m := newModel(t, g, o)
+	answers := slices.Repeat([]Answer{No}, 19)
+	for i := 9; i < 14; i++ {
+		answers[i] = Yes
+	}
+	results, err := m.Locate(t.Context(), plain(.1), [][]Answer{answers}, LocateOptions{Nulls: 99})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := results[0]
+	if !(r.Community[1] > .95) || !(r.Presence.Nobody <= .02) || !(r.Among >= 1 && r.Among < 9) || r.Credible > 9 {
+		t.Errorf("%+v", r)
+	}
+	if r.Asked != 19 || r.Yes != 5 {
+		t.Errorf("%d of %d say yes", r.Yes, r.Asked)
+	}
+}
+
+// More answers are true, more rumours are placed right: the largest flip probability for a share is found, and none for too large a one.
+func TestLargestFlip(t *testing.T) {
+	g, labels := town(t, 120)
+	flips := []float64{1e-4, .1, .25, .4}
+	o, eo := Options{Labels: labels}, EvaluateOptions{Trials: 150, Seed: 3, From: 12, To: 12, Nature: &Nature{}}
+	flip, e, ok, err := LargestFlip(t.Context(), g, o, flips, .6, eo)
+	if err != nil || !ok || !slices.Contains(flips, flip) || !(e.Right >= .6) || math.Abs(e.Heard-12) > 1e-9 {
+		t.Errorf("%v: %+v, %v (%v)", flip, e, ok, err)
+	}
+	if flip, e, ok, err = LargestFlip(t.Context(), g, o, flips, 1.01, eo); ok || err != nil || flip != flips[0] || !(e.Right > .7) {
+		t.Errorf("%v: %+v, %v (%v)", flip, e, ok, err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	g, labels := town(t, 40)
+	good := Options{Flip: .25, Labels: labels}
+	m := newModel(t, g, good)
+	for name, spoil := range map[string]func(o *Options){
+		"no flips":         func(o *Options) { o.Flip = 0 },
+		"half flips":       func(o *Options) { o.Flip = .5 },
+		"not a number":     func(o *Options) { o.Flip = math.NaN() },
+		"few labels":       func(o *Options) { o.Labels = o.Labels[1:] },
+		"negative label":   func(o *Options) { o.Labels = slices.Repeat([]int{-1}, 40) },
+		"empty community":  func(o *Options) { o.Labels = slices.Repeat([]int{1}, 40) },
+		"large label":      func(o *Options) { o.Labels = slices.Repeat([]int{40}, 40) },
+		"reach":            func(o *Options) { o.Reach = 41 },
+		"negative reach":   func(o *Options) { o.Reach = -1 },
+		"few asked":        func(o *Options) { o.Asked = []bool{true} },
+		"another operator": func(o *Options) { o.Heat = heat(t, weighted(t, 2, graph.Edge{U: 0, V: 1, Weight: 1}), 1) },
+	} {
+		o := good
+		spoil(&o)
+		if _, err := New(g, o); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var none graph.Builder
+	empty, err := none.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(empty, Options{Flip: .25}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("no nodes: %v", err)
+	}
+	answers := slices.Repeat([]Answer{No}, 40)
+	locate := func(temper Tempering, a []Answer, nulls int) error {
+		_, err := m.Locate(t.Context(), temper, [][]Answer{a}, LocateOptions{Nulls: nulls})
+		return err
+	}
+	class := func(c Class) error { return locate(Tempering{Flip: .25, Classes: []Class{c}}, answers, 0) }
+	twice := slices.Repeat([]Class{{UpTo: 4, Exponent: 1, Deviation: 1}}, 2)
+	_, temperError := m.Temper(t.Context(), 1, -1)
+	evaluate := func(o EvaluateOptions) error {
+		_, err := m.Evaluate(t.Context(), plain(.25), o)
+		return err
+	}
+	_, _, _, flipsError := LargestFlip(t.Context(), g, good, []float64{.3, .2}, .5, EvaluateOptions{})
+	for name, err := range map[string]error{
+		"few answers":         locate(plain(.25), answers[1:], 0),
+		"an odd answer":       locate(plain(.25), append([]Answer{3}, answers[1:]...), 0),
+		"a missing answer":    locate(plain(.25), append([]Answer{NoAnswer}, answers[1:]...), 0),
+		"negative nulls":      locate(plain(.25), answers, -1),
+		"another channel":     locate(plain(.3), answers, 0),
+		"no class":            locate(Tempering{Flip: .25}, answers, 0),
+		"large exponent":      class(Class{Exponent: 1.1, Deviation: 1}),
+		"no exponent":         class(Class{Exponent: math.NaN(), Deviation: 1}),
+		"no deviation":        class(Class{Exponent: 1}),
+		"no mean":             class(Class{Exponent: 1, Deviation: 1, Mean: math.Inf(1)}),
+		"weight":              class(Class{Exponent: 1, Deviation: 1, Weights: [features]float64{math.NaN()}}),
+		"slope":               class(Class{Exponent: 1, Deviation: 1, Slopes: [features]float64{1e9}}),
+		"order of classes":    locate(Tempering{Flip: .25, Classes: twice}, answers, 0),
+		"negative trials":     temperError,
+		"flips":               flipsError,
+		"evaluation's trials": evaluate(EvaluateOptions{Trials: -1}),
+		"sizes":               evaluate(EvaluateOptions{From: 5, To: 4}),
+		"too many":            evaluate(EvaluateOptions{From: 5, To: 41}),
+		"level":               evaluate(EvaluateOptions{Level: 1}),
+		"nature":              evaluate(EvaluateOptions{Nature: &Nature{Law: IC, Passing: 1}}),
+		"law":                 evaluate(EvaluateOptions{Nature: &Nature{Law: 7, Passing: .5}}),
+	} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
