@@ -24,14 +24,6 @@ func (r *AnswerRelease) scope() string { return Scope(r.Signal) }
 
 func (r *AnswerRelease) paidBy(e privacy.Entry) error { return answer.VerifyEntry(r.Release, e) }
 
-// released lists the release, if there is one.
-func (r *AnswerRelease) released() []*answer.Release {
-	if r.Release == nil {
-		return nil
-	}
-	return []*answer.Release{r.Release}
-}
-
 type answerDocument struct {
 	SchemaVersion int             `json:"schemaVersion"`
 	Digest        privacy.Digest  `json:"documentDigest"`

@@ -36,7 +36,7 @@ func Run(ctx context.Context, s plan.Source, job Job, opts plan.LoadOptions) (*r
 // reserved or paid for. A dry run ends before, with no report: its error is what would
 // stop the run, or what the ledger would refuse it with, such as
 // [privacy.ErrExhausted] or [privacy.ErrGuarantee]. Other errors are those of [plan.Model.Plan], [Model.Check],
-// [Model.Release] and [Model.Complete]; of answers, [whisper.ErrInvalid].
+// [Model.Release] and [Model.Complete]; of answers, [ErrRound] and [whisper.ErrInvalid].
 func (m *Model) Run(ctx context.Context, job Job) (*report.Report, error) {
 	job.Settings = m.Settings
 	if err := job.CheckSignal(); err != nil {

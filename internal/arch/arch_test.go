@@ -49,7 +49,6 @@ var table = map[string]row{
 
 	"privacy/limit":      {layer: 2, imports: []string{"graph", "graph/emd", "internal/parallel"}},
 	"recovery/posterior": {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
-	"recovery/whisper":   {layer: 2, imports: []string{"graph", "recovery/posterior", "internal/parallel"}},
 	"recovery":           {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
 
 	"recovery/whisper": {layer: 2, imports: []string{"graph", "laplacian/linop", "recovery/posterior", "internal/parallel"}},
