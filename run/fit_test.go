@@ -108,22 +108,6 @@ func TestPresenceOverTau(t *testing.T) {
 	}
 }
 
-// TestOneOrTwo: one source is one, and two that are clear are two, with their communities.
-func TestOneOrTwo(t *testing.T) {
-	for _, tt := range []struct {
-		sources []int
-		want    int
-	}{{[]int{7}, 1}, {[]int{7, 28}, 2}} {
-		m, in := grid(t, tt.sources, .03)
-		rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, 2), analyst.Options{Sources: analyst.OneOrTwo}))(t)
-		s := rep.Sources
-		if s.Count != tt.want || s.LogSecond == nil || (*s.LogSecond > 3) != (tt.want == 2) || !rep.Presence.Detected ||
-			rep.Fit.PValue < .01 {
-			t.Errorf("%v: %+v, %+v, %+v: %s", tt.sources, *s, *rep.Presence, *rep.Fit, rep.Answer)
-		}
-	}
-}
-
 // TestMisfitIsSaid: measurements that one source does not explain are said not to fit, and
 // what explains them better is named.
 func TestMisfitIsSaid(t *testing.T) {
