@@ -34,4 +34,3 @@ func learntOfTau(grid, share []float64) string {
 	return fmt.Sprintf("τ near %.3g is the likeliest, with probability %s, which was %s before the measurements", grid[best],
 		report.Percent(p), report.Percent(chance))
 }
-

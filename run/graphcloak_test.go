@@ -519,4 +519,3 @@ func TestPrivatePathRefuses(t *testing.T) {
 		}
 	}
 }
-

@@ -229,4 +229,3 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		t.Errorf("of the stored graph alone: %v", err)
 	}
 }
-
