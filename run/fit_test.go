@@ -95,8 +95,9 @@ func TestNoSourceNoCommunity(t *testing.T) {
 // source that is not there; and a second source is not weighed.
 func TestPresenceOverTau(t *testing.T) {
 	m, in := grid(t, nil, .1)
+	opts := analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20}
 	for _, seed := range []uint64{100, 115, 144, 237} {
-		rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, seed), analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20}))(t)
+		rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, seed), opts))(t)
 		if p := rep.Presence; p.Detected || rep.Posterior.LogPresence > *p.Threshold || p.Trials != 999 || rep.Sources != nil {
 			t.Errorf("%+v, log odds %v, sources %v", *p, rep.Posterior.LogPresence, rep.Sources)
 		}
