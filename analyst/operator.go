@@ -31,7 +31,7 @@ type Operator struct {
 	Diffusion *expm.Diffusion
 	// Guard refuses a step that needs more memory than there is; nil: nothing is refused.
 	Guard func(step string, bytes int64) error
-	// Progress is told how far a stage of Analyse has come; total is 0 where it is
+	// Progress receives how far a stage of Analyse has come; total is 0 where it is
 	// unknown. nil: silent.
 	Progress func(stage string, done, total int64)
 

@@ -23,8 +23,8 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 	if !a.opts.StoredGraph {
 		a.graphs = a.opts.Graphs
 	}
-	count, told := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
-	if !told {
+	count, all := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
+	if !all {
 		a.graphs = nil
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may have run on any of %d listed graphs too, which are too "+
 			"many or too large to sum a posterior over: it supposes the stored graph", len(a.opts.Graphs)))

@@ -37,9 +37,9 @@ const (
 )
 
 // Processes counts the graphs times τ that a posterior of so many sensors is summed over. It is 1
-// beyond [DenseLimit] nodes, and that of the operator's graph alone, with told false, where the listed
+// beyond [DenseLimit] nodes, and that of the operator's graph alone, with all false, where the listed
 // graphs would take too long.
-func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int) (count int, told bool) {
+func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int) (count int, all bool) {
 	if o.Graph.Order() > DenseLimit {
 		return 1, len(graphs) == 0
 	}
@@ -80,11 +80,11 @@ func (o *Operator) processCost(graphs []ListedGraph, to float64, count, sensors 
 // CheckProcesses refuses a posterior over all processes that does not fit into memory, with the error of Guard,
 // and a graph whose operator cannot be computed, with that of [expm.Estimate].
 func (o *Operator) CheckProcesses(graphs []ListedGraph, from, to float64, nodes []int) error {
-	count, told := o.Processes(graphs, from, to, len(nodes))
+	count, all := o.Processes(graphs, from, to, len(nodes))
 	if count == 1 {
 		return o.CheckMemory(nodes)
 	}
-	if !told {
+	if !all {
 		graphs = nil
 	}
 	_, bytes, err := o.processCost(graphs, to, count, len(nodes))

@@ -44,8 +44,8 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 		return fmt.Errorf("evidence of a second source: %w", err)
 	}
 	a.report.Sources = &report.Sources{Count: 1, LogSecond: report.Finite(second)}
-	enough := -math.Log(min(a.opts.falseAlarm(), DefaultFalseAlarm))
-	if !(second >= enough) {
+	least := -math.Log(min(a.opts.falseAlarm(), DefaultFalseAlarm))
+	if !(second >= least) {
 		return nil
 	}
 	better, err := a.simpler(ctx, opts)
@@ -57,12 +57,12 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 			"one source is supposed", better))
 		return nil
 	}
-	return a.twoSources(ctx, opts, enough)
+	return a.twoSources(ctx, opts, least)
 }
 
 // twoSources replaces the ranking under one source by that under two, where all pairs can be weighed and have
 // at least so large log odds against one source.
-func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, enough float64) error {
+func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, least float64) error {
 	pairs, err := posterior.NewPairs(ctx, a.Data, opts)
 	switch {
 	case errors.Is(err, posterior.ErrWork):
@@ -79,7 +79,7 @@ func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, enoug
 	}
 	second := pairs.LogPresence - one.LogPresence
 	a.report.Sources.LogSecond = report.Finite(second)
-	if !(second >= enough) {
+	if !(second >= least) {
 		return nil
 	}
 	if err := a.rank(ctx); err != nil {

@@ -50,7 +50,7 @@ func (in Measurements) check(n int) error {
 
 // Whitened is M with measurements, both in units of the noise.
 type Whitened struct {
-	Data measurement.Data // entries of M can be read, where it is small enough
+	Data measurement.Data // entries of M can be read up to [DenseLimit] nodes
 
 	op       *Operator
 	in       Measurements

@@ -44,7 +44,7 @@ func (s *Search) Wait(ctx context.Context) (Partition, error) {
 	return s.found, s.err
 }
 
-// Stop tells the detector to break off and waits until it has returned. How that ended, a panic
+// Stop has the detector break off and waits until it has returned. How that ended, a panic
 // included, is returned by [Search.Wait] alone.
 func (s *Search) Stop() {
 	s.stop()

@@ -94,10 +94,7 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 	if !adjacent {
 		return fmt.Errorf("%w: no relationship joins %q and %q, the edge of its sensitivity", ErrPlan, b.Edge[0], b.Edge[1])
 	}
-	scale := p.Alpha
-	if !m.Graph.UnitLengths() {
-		scale /= edge.Length
-	}
+	scale := m.sensitivityModel(p.Alpha).Scale(edge)
 	difference := make([]float64, m.Graph.Order())
 	y := make([]float64, m.Graph.Order())
 	difference[u], difference[v] = 1, -1

@@ -59,27 +59,27 @@ const fallbackTau = 2
 // Bounds of the search. Work is in seconds of one core, by [expm.Estimate], so that the
 // choice does not depend on the machine, nor on what else it does.
 const (
-	firstTau   = 8                    // times 1/λ_max: the least τ that is tried at first, near 1 on many graphs
-	firstTries = 3                    // at first: with steps of 16 they span where most graphs have their best τ
-	coarse     = 4                    // the exponent of a step, halved until it is 1
-	usualTries = 9                    // for who waits
-	searchWork = 60.0                 // seconds
-	draftOrder = allocation.RowsLimit // nodes beyond which a try takes long
-	fewRelaxed = 4                    // λ₂τ at which all but the slowest difference is gone
-	allRelaxed = 32                   // λ₂τ at which that is gone too, in double precision
-	nothing    = .02                  // of the way from chance to certainty: what counts as none of it
-	dropped    = 1e-15                // factor of an eigenpair that is left out
-	finally    = 4000                 // releases that are simulated for those that may be the best
-	farAbove   = 1e4                  // what computing loses: differences that a plan can be made of
-	surely     = 3                    // standard errors of a difference beyond which they cannot be
+	firstTau       = 8                    // times 1/λ_max: the least τ that is tried at first, near 1 on many graphs
+	firstTries     = 3                    // at first: with steps of 16 they span where most graphs have their best τ
+	coarse         = 4                    // the exponent of a step, halved until it is 1
+	usualTries     = 9                    // shown to the user as the total
+	searchWork     = 60.0                 // seconds
+	draftOrder     = allocation.RowsLimit // nodes beyond which a try takes long
+	fewRelaxed     = 4                    // λ₂τ at which all but the slowest difference is gone
+	allRelaxed     = 32                   // λ₂τ at which that is gone too, in double precision
+	chanceMargin   = .02                  // of the way from chance to certainty: what counts as none of it
+	droppedFactor  = 1e-15                // factor of an eigenpair that is left out
+	finalReleases  = 4000                 // releases that are simulated for those that may be the best
+	resolvedErrors = 1e4                  // what computing loses: differences that a plan can be made of
+	clearErrors    = 3                    // standard errors of a difference beyond which they cannot be
 )
 
 // The smallest τ that is nearly as good as the best is taken: arithmetic carries it best, and
 // sensors that a rough simulation leaves out would serve a small τ more.
 const (
-	nearlyRight = .005 // of the probability to be right
-	nearlyThere = .01  // of the distance
-	nearlyAll   = .1   // of what is gained over the worst τ: where little can be told, little counts
+	accuracySlack = .005 // of the probability to be right
+	distanceSlack = .01  // of the distance
+	gainSlack     = .1   // of what is gained over the worst τ: where little can be told, little counts
 )
 
 // ChooseTau chooses τ for plans with these options, where [Settings].Tau was 0, and keeps
@@ -139,18 +139,18 @@ type tauSearch struct {
 	m          *Model
 	opts       Options
 	labels     []int
-	single     bool    // community: there is only its place to be told
+	single     bool    // community: τ is judged by distance
 	chance     float64 // share of the likeliest community
 	sketch     allocation.Options
 	first      int // k of what is tried first
 	affordable bool
 	drafting   bool              // a rough allocation is judged
 	spent      float64           // seconds of one core, by estimate
-	tried      map[int]*TauPoint // nil: nothing can be told
+	tried      map[int]*TauPoint // nil: nothing could be simulated
 	end        int               // k that is out of reach, as all larger ones are
 	sketches   map[*TauPoint]*allocation.Sketch
 	cut        bool // τ that were to be tried would have taken too long
-	hopeless   bool // no τ tells more than chance
+	hopeless   bool // at every τ the accuracy is that of chance
 	note       string
 }
 
@@ -274,7 +274,7 @@ func (s *tauSearch) run() error {
 	return nil
 }
 
-// sharpen simulates more releases for all that may be the best: the first ones only tell which.
+// sharpen simulates more releases for all that may be the best: the first ones only show which.
 // It ends when no other may be.
 func (s *tauSearch) sharpen() error {
 	done := make(map[*TauPoint]bool)
@@ -285,7 +285,7 @@ func (s *tauSearch) sharpen() error {
 				continue
 			}
 			done[p], again = true, true
-			if err := s.sketches[p].Simulate(finally); err != nil {
+			if err := s.sketches[p].Simulate(finalReleases); err != nil {
 				return err
 			}
 			p.set(s.sketches[p])
@@ -294,13 +294,13 @@ func (s *tauSearch) sharpen() error {
 	return nil
 }
 
-// leaders are those that may be as good as the best, as far as so few releases tell.
+// leaders are those that may be as good as the best, as far as so few releases show.
 func (s *tauSearch) leaders() []*TauPoint {
 	var list []*TauPoint
 	order := s.ranked()
 	for _, k := range order {
 		p, best := s.tried[k], s.tried[order[0]]
-		if s.value(p) <= s.enough(s.value(best), math.Inf(1))+surely*math.Hypot(s.doubt(p), s.doubt(best)) {
+		if s.value(p) <= s.acceptable(s.value(best), math.Inf(1))+clearErrors*math.Hypot(s.doubt(p), s.doubt(best)) {
 			list = append(list, p)
 		}
 	}
@@ -326,13 +326,13 @@ func (s *tauSearch) value(p *TauPoint) float64 {
 	return 1 - p.Accuracy
 }
 
-// enough is the value that is nearly as good as the best, where worst is that of the worst τ.
-func (s *tauSearch) enough(best, worst float64) float64 {
-	slack := nearlyRight
+// acceptable is the value that is nearly as good as the best, where worst is that of the worst τ.
+func (s *tauSearch) acceptable(best, worst float64) float64 {
+	slack := accuracySlack
 	if s.single {
-		slack = nearlyThere * best
+		slack = distanceSlack * best
 	}
-	return best + min(slack, nearlyAll*(worst-best))
+	return best + min(slack, gainSlack*(worst-best))
 }
 
 // best returns the k of the least value, the lowest of equal ones.
@@ -386,7 +386,7 @@ func (s *tauSearch) try(k int) error {
 }
 
 // simulated simulates a rough allocation, where noise is allocated, and equal noise
-// where that could be better, and returns the better; nil where nothing can be told. Where
+// where that could be better, and returns the better; nil where nothing can be simulated. Where
 // fewer sensors may report than there are, equal noise at all of them is no plan that could be made.
 // Beyond draftOrder nodes a draft starts from equal noise and costs the most, and equal noise serves where
 // there is none.
@@ -415,7 +415,7 @@ func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauP
 	return p, nil
 }
 
-// simulate judges allocated noise, or what there is without; nil where nothing can be told.
+// simulate judges allocated noise, or what there is without; nil where nothing can be simulated.
 func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
 	operator := s.stored(d)
 	sketch := allocation.Equal
@@ -444,7 +444,7 @@ func (s *tauSearch) stored(d *expm.Diffusion) allocation.Diffusion {
 	if g := s.m.Graph; d.Method() != expm.Eigen || !allocation.DraftsAll(g, g.Order()) {
 		return d
 	}
-	return d.Stored(dropped)
+	return d.Stored(droppedFactor)
 }
 
 // otherNoise says what the plan has and the search did not judge, "" where it judged the same
@@ -504,15 +504,15 @@ func (s *tauSearch) decide() (float64, error) {
 	if len(order) > 0 {
 		notes := []string{s.otherNoise()}
 		best := s.value(s.tried[order[0]])
-		enough := s.enough(best, s.value(s.tried[order[len(order)-1]]))
-		near, _ := slices.BinarySearchFunc(order, enough, func(k int, v float64) int {
+		most := s.acceptable(best, s.value(s.tried[order[len(order)-1]]))
+		near, _ := slices.BinarySearchFunc(order, most, func(k int, v float64) int {
 			if s.value(s.tried[k]) <= v {
 				return -1
 			}
 			return 1
 		})
 		slices.Sort(order[:near])
-		if s.hopeless = !s.single && 1-best < s.chance+nothing*(1-s.chance); s.hopeless {
+		if s.hopeless = !s.single && 1-best < s.chance+chanceMargin*(1-s.chance); s.hopeless {
 			notes[0] = "at no τ that was tried is the right community named clearly more often than by chance"
 		}
 		if s.cut {
@@ -523,7 +523,7 @@ func (s *tauSearch) decide() (float64, error) {
 	}
 	for _, k := range order {
 		tau := s.tried[k].Tau
-		if s.surelyFeasible(s.tried[k]) || s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
+		if s.clearlyFeasible(s.tried[k]) || s.m.feasibleAt(s.ctx, tau, s.m.newSpec(s.opts), s.opts) {
 			if s.note != "" {
 				s.note += fmt.Sprintf(": τ = %v was taken", tau)
 			}
@@ -539,15 +539,15 @@ func (s *tauSearch) decide() (float64, error) {
 	return fallbackTau, nil
 }
 
-// surelyFeasible reports whether differences across edges are so far above what computing loses
+// clearlyFeasible reports whether differences across edges are so far above what computing loses
 // that a plan can be made, without a certificate that the plan takes again.
-func (s *tauSearch) surelyFeasible(p *TauPoint) bool {
+func (s *tauSearch) clearlyFeasible(p *TauPoint) bool {
 	d, err := s.operator(p.Tau)
 	if err != nil || s.opts.Guarantee != privacy.Joint {
 		return false
 	}
 	lost := d.Err() * math.Sqrt(float64(s.m.Graph.Order()))
-	return s.sketches[p].Sensitivity > farAbove*lost
+	return s.sketches[p].Sensitivity > resolvedErrors*lost
 }
 
 func (s *tauSearch) choice() *TauChoice {

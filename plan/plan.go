@@ -189,10 +189,8 @@ func (m *Model) UniformPlan(p *Plan) (*privacy.Plan, error) {
 }
 
 func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error) {
-	spec := privacy.Spec{
-		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: a.Uniform.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
-	}
+	spec := p.Spec()
+	spec.Sensitivity, spec.Sensors, spec.Weights = a.Uniform.Sensitivity, nil, nil
 	for _, i := range m.Sensors {
 		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
 	}
@@ -204,7 +202,9 @@ func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error
 // [privacy.ErrNotPrivate] beyond the range of the calibration, and the other errors of
 // [privacy.NewPlan].
 func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
-	inner, err := rebudget(p.Plan, b)
+	spec := p.Spec()
+	spec.Budget = b
+	inner, err := privacy.NewPlan(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -225,19 +225,4 @@ func (m *Model) WithBudget(p *Plan, b privacy.Budget) (*Plan, error) {
 	}
 	allocated.Uniform.Accuracy, allocated.Uniform.Sigma, allocated.Simulated = nil, uniform.Sigma(), nil
 	return q, nil
-}
-
-func rebudget(p *privacy.Plan, b privacy.Budget) (*privacy.Plan, error) {
-	spec := privacy.Spec{
-		Public: p.Public, Budget: b, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: p.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
-	}
-	for _, s := range p.Sensors {
-		spec.Sensors = append(spec.Sensors, s.Sensor)
-		spec.Weights = append(spec.Weights, s.Weight)
-		if p.Guarantee == privacy.PerSensor {
-			spec.PerSensor = append(spec.PerSensor, s.Bound)
-		}
-	}
-	return privacy.NewPlan(spec)
 }

@@ -15,9 +15,9 @@ import (
 // rounds is the most operators whose constraints are added to an allocation's.
 const rounds = 6
 
-// enough is how far the operators of the set may exceed those that an allocation knows
+// worstExcess is how far the operators of the set may exceed those that an allocation knows
 // before the worst of them is added.
-const enough = 1.02
+const worstExcess = 1.02
 
 // optimize allocates noise and certifies it. Where the process is uncertain, the
 // operator under which the allocation is least private is added to its constraints,
@@ -41,7 +41,7 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 			return best, b, certified(err)
 		}
 		e, err := sensitivity.WorstCase(ctx, model, best.Weights, set, options)
-		if err != nil || e.Lower <= enough || len(o.Worlds) == rounds {
+		if err != nil || e.Lower <= worstExcess || len(o.Worlds) == rounds {
 			return best, e.Bracket, certified(err)
 		}
 		d, err := m.member(ctx, set, e)

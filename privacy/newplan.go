@@ -62,6 +62,21 @@ func newPlan(spec Spec) (*Plan, error) {
 	return p, p.validate()
 }
 
+// Spec returns what [NewPlan] makes the plan from again.
+func (p *Plan) Spec() Spec {
+	spec := Spec{
+		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
+		Sensitivity: p.Sensitivity, EntryError: p.EntryError, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
+	}
+	for _, s := range p.Sensors {
+		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)
+		if p.Guarantee == PerSensor {
+			spec.PerSensor = append(spec.PerSensor, s.Bound)
+		}
+	}
+	return spec
+}
+
 // addSensors takes over the sensors that report.
 func (p *Plan) addSensors(spec Spec) error {
 	m := len(spec.Sensors)

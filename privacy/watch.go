@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Witness remembers, in a place of its own, how far the chains of ledgers had come:
+// HighWater keeps, in a place of its own, how far the chains of ledgers had come:
 // their high-water marks. A ledger that was restored from an older copy, or one of
-// two clones that are both spent from, is whole by itself; a witness knows more.
-type Witness interface {
+// two clones that are both spent from, is whole by itself; the marks show more.
+type HighWater interface {
 	// Scopes returns the scopes of which anything is remembered under the names of a ledger.
 	Scopes(names []string) ([]string, error)
 	// Marks returns what is remembered of a scope under the names of a ledger.
@@ -70,19 +70,19 @@ func (m Mark) Check(scope string, entries []Entry) error {
 }
 
 // Watch returns a ledger that refuses, with [ErrRollback], to work on a chain that
-// does not hold the marks of its witness, and moves them on. Before a new chain all marks of
+// does not hold the high-water marks, and moves them on. Before a new chain all marks of
 // the ledger are checked: where it was deleted, no other scope begins again from nothing.
 // A mark that cannot be put stops an Update unless its entry is stored by then: missed gets the error.
-func Watch(l Ledger, w Witness, missed func(error)) Ledger {
-	return &watched{Ledger: l, witness: w, missed: missed, seen: make(map[string]Mark)}
+func Watch(l Ledger, w HighWater, missed func(error)) Ledger {
+	return &watched{Ledger: l, marks: w, missed: missed, seen: make(map[string]Mark)}
 }
 
 type watched struct {
 	Ledger
-	witness Witness
-	missed  func(error)
-	mu      sync.Mutex
-	seen    map[string]Mark // of chains that hold what was remembered of them
+	marks  HighWater
+	missed func(error)
+	mu     sync.Mutex
+	seen   map[string]Mark // of chains that hold what was remembered of them
 }
 
 // Entries implements [Ledger]. The marks are read first: they never run ahead of
@@ -92,7 +92,7 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, err := w.witness.Marks(id.Names(), scope)
+	marks, err := w.marks.Marks(id.Names(), scope)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,12 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 
 // checkOthers holds all chains of the ledger that are remembered against their marks.
 func (w *watched) checkOthers(ctx context.Context, names []string) error {
-	scopes, err := w.witness.Scopes(names)
+	scopes, err := w.marks.Scopes(names)
 	if err != nil {
 		return err
 	}
 	for _, scope := range scopes {
-		marks, err := w.witness.Marks(names, scope)
+		marks, err := w.marks.Marks(names, scope)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (w *watched) put(ctx context.Context, scope string, m Mark) error {
 	if err != nil {
 		return err
 	}
-	return w.witness.Put(id.Names(), scope, m)
+	return w.marks.Put(id.Names(), scope, m)
 }
 
 // Reconcile charges what a mark holds and the chain of its scope has lost: all that was

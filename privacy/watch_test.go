@@ -23,7 +23,7 @@ func pay(t *testing.T, l privacy.Ledger, scope, id string) {
 	must.Get(privacy.Spend(context.Background(), l, ledgertest.Charge(scope, id, "a", unit)))(t)
 }
 
-// notebook is a witness in memory.
+// notebook is high-water marks in memory.
 type notebook struct {
 	marks map[string]privacy.Mark
 	full  bool // nothing more can be written
@@ -368,7 +368,7 @@ func TestRepeatedSpendIsASpend(t *testing.T) {
 	}
 }
 
-// between is a witness that another process uses before it puts its first mark.
+// between is a store of marks that another process uses before it puts its first mark.
 type between struct {
 	*notebook
 	other func()

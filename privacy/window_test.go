@@ -254,8 +254,8 @@ func TestCapsWithoutSense(t *testing.T) {
 
 // A ledger whose clock does not answer grants nothing.
 func TestClockThatFails(t *testing.T) {
-	l := deaf{new(privacy.MemoryLedger)}
-	if _, err := privacy.Spend(context.Background(), l, ledgertest.Charge("s", "a", "a", unit)); !errors.Is(err, errDeaf) {
+	l := clockless{new(privacy.MemoryLedger)}
+	if _, err := privacy.Spend(context.Background(), l, ledgertest.Charge("s", "a", "a", unit)); !errors.Is(err, errClock) {
 		t.Errorf("%v, want the clock's error", err)
 	}
 	if entries, err := l.Entries(context.Background(), "s"); err != nil || len(entries) != 0 {
@@ -263,11 +263,11 @@ func TestClockThatFails(t *testing.T) {
 	}
 }
 
-var errDeaf = errors.New("no time")
+var errClock = errors.New("no time")
 
-type deaf struct{ *privacy.MemoryLedger }
+type clockless struct{ *privacy.MemoryLedger }
 
-func (deaf) Now(context.Context) (time.Time, error) { return time.Time{}, errDeaf }
+func (clockless) Now(context.Context) (time.Time, error) { return time.Time{}, errClock }
 
 // TestOnlySomeReleases adds up those that are asked for, with every certificate's β once.
 func TestOnlySomeReleases(t *testing.T) {

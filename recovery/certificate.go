@@ -128,8 +128,8 @@ func (v dualPoint) best() (bound, t float64, infeasible bool) {
 	}
 }
 
-// crossing looks for the t of best among the entries above a floor: the largest are enough for
-// most, and are sorted in no time.
+// crossing looks for the t of best among the entries above a floor: the largest decide
+// most cases, and are sorted in no time.
 func (v dualPoint) crossing(floor float64) (t float64, ok bool) {
 	pos := v.collect(func(i int) float64 {
 		if x := v.upperEntry(i); x > floor {

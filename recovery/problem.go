@@ -81,7 +81,7 @@ type Options struct {
 	// 1e-5, it is accepted instead. Result.Gap is what was reached.
 	Tol float64
 	// Neighbors returns the nodes next to node i, to several callers at the same time, or is nil. Columns of neighbours
-	// are nearly parallel under a smooth operator, so only the best of them is tried first.
+	// are almost parallel under a smooth operator, so only the best of them is tried first.
 	Neighbors func(i int) []int32
 	// Progress receives the gap and the support after each outer step.
 	Progress func(stage string, done, total int64)

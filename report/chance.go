@@ -13,7 +13,7 @@ import "slices"
 //
 // which is 1 − C(n−|C|, k)/C(n, k) under a flat prior, nil weight, and the group's
 // share of the weights for one source. It is 1 where the rest has fewer than k nodes, or
-// where no sum tells its share from 0.
+// where its share rounds to 0.
 func Chance(weight []float64, labels []int, groups, sources int) []float64 {
 	largest := 1.0
 	if weight != nil {

@@ -3,7 +3,6 @@
 package run_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -52,15 +50,6 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	}
 	if naive.BPDN.Status != "infeasible" || rep.BPDN.Status != "optimal" {
 		t.Errorf("Basis Pursuit Denoising is %s, and %s without the sensor", naive.BPDN.Status, rep.BPDN.Status)
-	}
-}
-
-func TestBadFaultRate(t *testing.T) {
-	m, in := grid(t, []int{7}, .05)
-	for _, bad := range []float64{-.1, 1, 2, math.NaN(), math.Inf(1)} {
-		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: &bad}); !errors.Is(err, recovery.ErrInvalid) {
-			t.Errorf("rate %v: %v", bad, err)
-		}
 	}
 }
 

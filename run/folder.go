@@ -31,7 +31,7 @@ var (
 // maxKept bounds a file that is read, in bytes.
 const maxKept = 1 << 30
 
-// State is what a folder tells of a run.
+// State is what a folder says of a run.
 type State int
 
 // The states of a run.

@@ -519,14 +519,3 @@ func TestPrivatePathRefuses(t *testing.T) {
 		}
 	}
 }
-
-// A folder that is reached through a link has one name, so one budget.
-func TestOneNameForOneFolder(t *testing.T) {
-	s, dir := testkit.Example(t, "karate")
-	link := filepath.Join(t.TempDir(), "link")
-	must.Do(t, os.Symlink(dir, link))
-	other := must.Get(folder.New(t.Context(), link, folder.Options{}))(t)
-	if s.Name() != other.Name() {
-		t.Errorf("%s and %s are one folder", s.Name(), other.Name())
-	}
-}

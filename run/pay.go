@@ -223,5 +223,5 @@ func (m *Model) draw(a *Attempt, y []float64, noise privacy.Noise) (*Release, er
 }
 
 // wholeSeconds rounds milliseconds up to whole seconds, at least one: of the time that
-// was spent on private values a report tells no more.
+// was spent on private values a report says no more.
 func wholeSeconds(millis int64) int64 { return max(1, (millis+999)/1000) * 1000 }

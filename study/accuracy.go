@@ -172,7 +172,7 @@ const outlookTime = 10 * time.Second
 var ErrLong = errors.New("study: the simulation would take longer than it may")
 
 // ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
-var ErrAtChance = errors.New("study: the answer cannot be told from chance")
+var ErrAtChance = errors.New("study: the answer cannot be distinguished from chance")
 
 // RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [run.Job].Planned it ends a run
 // before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.

@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study/simulate"
@@ -42,9 +41,6 @@ type Estimate struct {
 	KernelMethod      string           `json:"kernelMethod"`
 	Tau               float64          `json:"tau"` // supposed: the job's, else the middle of what a search tries
 	EpsilonWouldSpend float64          `json:"epsilonWouldSpend"`
-	// SigmaAtMost bounds the σ of uniform noise before the sensitivity is computed, by
-	// the largest sensitivity that a diffusion on this graph can have.
-	SigmaAtMost float64 `json:"uniformSigmaAtMost"`
 }
 
 // EstimateCommands reads the graph and says what plan, release, recover, run and
@@ -73,10 +69,6 @@ func EstimateCommands(ctx context.Context, s plan.Source, job run.Job) ([]Estima
 	if err != nil {
 		return nil, err
 	}
-	sigma, err := largestSigma(g, l, job)
-	if err != nil {
-		return nil, err
-	}
 	planned, trials := w.planning(DefaultTrials)
 	evaluated, more := w.planning(1000)
 	var all []Estimate
@@ -94,7 +86,7 @@ func EstimateCommands(ctx context.Context, s plan.Source, job run.Job) ([]Estima
 	} {
 		e := Estimate{
 			Command: c.name, NodeCount: g.Order(), RelationshipCount: g.Size(), KernelMethod: w.cost.Method.String(), Tau: w.tau,
-			SigmaAtMost: sigma, MapView: map[string]int64{}, EpsilonWouldSpend: c.epsilon,
+			MapView: map[string]int64{}, EpsilonWouldSpend: c.epsilon,
 		}
 		e.add(w.steps(c.trials), append([]string{"program", "graph", "diffusion"}, c.steps...)...)
 		all = append(all, e)
@@ -267,28 +259,4 @@ func (w workload) planning(trials float64) (names []string, all float64) {
 		names = append(names, "simulation")
 	}
 	return names, trials
-}
-
-// largestSigma returns σ for the largest sensitivity that a diffusion can have:
-// ‖M‖₂ is at most 1 for the symmetric kinds and √(max d/min d) for the random walk,
-// and two unit vectors are √2 apart. A plan charges a bound on rounding on top, which
-// the margin covers. It returns 0 for a graph without relationships.
-func largestSigma(g *graph.Graph, l *laplacian.Laplacian, job run.Job) (float64, error) {
-	const margin = 1 + 1e-6
-	calibration := job.Plan.Calibration
-	if calibration == nil {
-		calibration = privacy.Analytic{}
-	}
-	shortest := math.Inf(1)
-	for edge := range g.Edges() {
-		shortest = min(shortest, edge.Length)
-	}
-	if math.IsInf(shortest, 1) {
-		return 0, nil
-	}
-	spread := 1.0
-	if s := l.Similarity(); s != nil {
-		spread = slices.Max(s) / slices.Min(s)
-	}
-	return calibration.Sigma(job.Plan.Budget, math.Sqrt2*margin*spread*job.Plan.Alpha/shortest)
 }

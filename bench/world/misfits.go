@@ -88,7 +88,12 @@ func (w *world) diffuse(ctx context.Context, random *rand.Rand) (*expm.Diffusion
 			gone[k] = true
 		}
 		at := -1
-		g = g.FilterEdges(func(graph.Edge) bool { at++; return !gone[at] })
+		g, err = g.Reweigh(func(e graph.Edge) float64 {
+			if at++; gone[at] {
+				return 0
+			}
+			return e.Weight
+		})
 	default:
 		return w.diffusion, nil
 	}

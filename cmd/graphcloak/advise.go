@@ -66,7 +66,7 @@ func (a *app) adviseBeforeSpending(ctx context.Context, m *graphcloak.Model, p *
 	return nil
 }
 
-// adviseOnPlan warns of what will disappoint about a plan, and refuses one whose answer cannot be told from chance.
+// adviseOnPlan warns of what will disappoint about a plan, and refuses one whose answer cannot be distinguished from chance.
 func (a *app) adviseOnPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, opts analyst.Options) error {
 	a.noteEpsilon(p)
 	accuracy, err := a.outlook(ctx, m, p, opts)
@@ -87,7 +87,7 @@ func (a *app) noteEpsilon(p *graphcloak.Plan) {
 	}
 }
 
-// refuseAtChance is the refusal of a run whose answer cannot be told from chance, and says what would help.
+// refuseAtChance is the refusal of a run whose answer cannot be distinguished from chance, and says what would help.
 func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if accuracy == nil || !accuracy.AtChance() || a.config.Privacy.SpendAtChance {
 		return nil

@@ -76,7 +76,7 @@ func TestAtChanceNothingIsSpent(t *testing.T) {
 	for _, args := range [][]string{{"plan", "-o", "plan.json"}, {"doctor"}, {"init", "--source-property", "leak"}} {
 		exit, _, stderr := called(t, append(args, from...)...)
 		if text := strings.Join(strings.Fields(stderr), " "); exit != exitOK ||
-			!strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be told from that") ||
+			!strings.Contains(text, "from 1000 simulated runs); chance is 50 %, and it cannot be distinguished from that") ||
 			!strings.Contains(text, "; a run is refused unless --spend-at-chance is given; raise ε") {
 			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
 		}
@@ -87,7 +87,7 @@ func TestAtChanceNothingIsSpent(t *testing.T) {
 	}
 	for _, args := range commands {
 		exit, _, stderr := called(t, args...)
-		if exit != exitValidation || !strings.Contains(stderr, "the answer cannot be told from chance: right") ||
+		if exit != exitValidation || !strings.Contains(stderr, "the answer cannot be distinguished from chance: right") ||
 			!strings.Contains(stderr, "nothing was spent") {
 			t.Errorf("%s: exit %d\n%s", args[0], exit, stderr)
 		}

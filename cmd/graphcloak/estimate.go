@@ -63,14 +63,14 @@ func newEstimateCommand(app *app) *cobra.Command {
 func estimateColumns() []string {
 	return []string{
 		"command", "nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
-		"kernelMethod", "tau", "epsilonWouldSpend", "uniformSigmaAtMost",
+		"kernelMethod", "tau", "epsilonWouldSpend",
 	}
 }
 
 func estimateRow(e study.Estimate) []any {
 	return []any{
 		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
-		e.KernelMethod, e.Tau, e.EpsilonWouldSpend, e.SigmaAtMost,
+		e.KernelMethod, e.Tau, e.EpsilonWouldSpend,
 	}
 }
 

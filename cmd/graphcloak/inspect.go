@@ -170,5 +170,5 @@ func (in inspection) facts() [][]any {
 	}
 	return append(rows,
 		[]any{fmt.Sprintf("uniform noise σ at ε = %v, δ = %v", in.Epsilon, in.Delta), in.Sigma},
-		[]any{"ceiling: neighbours are told apart at most", in.Ceiling})
+		[]any{"ceiling: neighbours are distinguished at most", in.Ceiling})
 }

@@ -153,7 +153,7 @@ type connection struct {
 	mu      sync.Mutex
 	writes  bool  // the transaction that was begun may write
 	pending Fault // of the answer that comes next
-	silent    bool  // nothing is passed on any more
+	silent  bool  // nothing is passed on any more
 }
 
 func (c *connection) cut() {

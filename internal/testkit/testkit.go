@@ -130,16 +130,7 @@ func MeasuredJob(u privacy.Uncertainty) run.Job {
 // in it is consistent, and nothing but the graph tells it from a true one.
 func Forge(t *testing.T, p *plan.Plan, change func(*privacy.Spec)) *plan.Plan {
 	t.Helper()
-	spec := privacy.Spec{
-		Public: p.Public, Budget: p.Budget, Calibration: p.Calibration, Guarantee: p.Guarantee, Randomness: p.Randomness,
-		Sensitivity: p.Sensitivity, NormError: p.NormError, Uncertainty: p.Uncertainty, Clip: p.Clip,
-	}
-	for _, s := range p.Sensors {
-		spec.Sensors, spec.Weights = append(spec.Sensors, s.Sensor), append(spec.Weights, s.Weight)
-		if p.Guarantee == privacy.PerSensor {
-			spec.PerSensor = append(spec.PerSensor, s.Bound)
-		}
-	}
+	spec := p.Spec()
 	change(&spec)
 	inner := must.Get(privacy.NewPlan(spec))(t)
 	text, err := json.Marshal(&plan.Plan{

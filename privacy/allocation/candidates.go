@@ -77,7 +77,7 @@ func (p *problem) scores(m Diffusion) []float64 {
 	}
 	center(between, probes) // M maps constants to themselves, and they separate no communities
 	across := make([]float64, n*probes)
-	for _, e := range edgesOf(p.model.Graph, p.model.Alpha) {
+	for _, e := range edgesOf(p.model) {
 		r := math.Sqrt(e.scale)
 		for k := range probes {
 			v := sign() * r
@@ -123,7 +123,7 @@ func (p *problem) read(diffusion Diffusion, sensors []int) error {
 	}, p.opts.Progress); err != nil {
 		return err
 	}
-	p.rows.edges = edgesOf(p.model.Graph, p.model.Alpha)
+	p.rows.edges = edgesOf(p.model)
 	if err := p.addWorlds(); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ type rivals struct {
 func (p *problem) newEnergy(m Diffusion, sensors []int) *energy {
 	n := p.model.Graph.Order()
 	s := &energy{
-		p: p, m: m, sensors: sensors, edges: edgesOf(p.model.Graph, p.model.Alpha), share: make([]float64, p.count),
+		p: p, m: m, sensors: sensors, edges: edgesOf(p.model), share: make([]float64, p.count),
 		// The seed is public on purpose: these numbers hide nothing.
 		random: rand.New(rand.NewPCG(2, 11)), in: make([]float64, n*width), out: make([]float64, n*width),
 	}

@@ -43,7 +43,7 @@ func readings(m linop.Operator, nodes, sensors []int) *mat.Dense {
 // Lindenstrauss 1984), and the largest ones are computed exactly.
 func (p *problem) equalPeak(m Diffusion, sensors []int) float64 {
 	n := p.model.Graph.Order()
-	edges := edgesOf(p.model.Graph, p.model.Alpha)
+	edges := edgesOf(p.model)
 	value := make([]float64, len(edges))
 	random := rand.New(rand.NewPCG(2, 5)) // public on purpose: these numbers hide nothing
 	in, out := make([]float64, n*blockRows), make([]float64, n*blockRows)

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
 // edge is an edge with (α/ℓ)², under the operator of the objective or another.
@@ -38,10 +38,10 @@ func (r *rows) inWorld(world int32) *rows {
 	return r.worlds[world-1]
 }
 
-func edgesOf(g *graph.Graph, alpha float64) []edge {
-	es := make([]edge, 0, g.Size())
-	for e := range g.Edges() {
-		r := alpha / e.Length
+func edgesOf(m sensitivity.Model) []edge {
+	es := make([]edge, 0, m.Graph.Size())
+	for e := range m.Graph.Edges() {
+		r := m.Scale(e)
 		es = append(es, edge{u: int32(e.U), v: int32(e.V), scale: r * r})
 	}
 	return es

@@ -174,13 +174,8 @@ func TestAuditPassesTheRightNoise(t *testing.T) {
 		cryptotest.SetGlobalRandom(t, uint64(seed))
 		p := unequal(t, c.sensors, c.guarantee)
 		if c.hi > 1 {
-			s := privacy.Spec{
-				Public: p.Public, Budget: p.Budget, Sensitivity: p.Sensitivity,
-				Clip: privacy.Interval{Lo: -c.hi, Hi: c.hi},
-			}
-			for _, n := range p.Sensors {
-				s.Sensors = append(s.Sensors, n.Sensor)
-			}
+			s := p.Spec()
+			s.Weights, s.Clip = nil, privacy.Interval{Lo: -c.hi, Hi: c.hi}
 			var err error
 			if p, err = privacy.NewPlan(s); err != nil {
 				t.Fatal(err)

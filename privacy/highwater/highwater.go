@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package highwater keeps in a folder how far the chains of ledgers had come when this machine last saw them, as a
-// [privacy.Witness]: a ledger that was restored from an older copy, or cloned, has forgotten spends, and is refused.
+// [privacy.HighWater]: a ledger that was restored from an older copy, or cloned, has forgotten spends, and is refused.
 package highwater
 
 import (
@@ -45,7 +45,7 @@ const (
 	lockTime = 10 * time.Second
 )
 
-// Marks implements [privacy.Witness].
+// Marks implements [privacy.HighWater].
 func (f Folder) Marks(names []string, scope string) ([]privacy.Mark, error) {
 	var marks []privacy.Mark
 	for _, name := range names {
@@ -61,7 +61,7 @@ func (f Folder) Marks(names []string, scope string) ([]privacy.Mark, error) {
 	return marks, nil
 }
 
-// Put implements [privacy.Witness].
+// Put implements [privacy.HighWater].
 func (f Folder) Put(names []string, scope string, m privacy.Mark) error {
 	for _, name := range names {
 		if err := f.put(name, scope, m); err != nil {
@@ -112,7 +112,7 @@ func wait(path string) (*os.File, error) {
 	}
 }
 
-// Scopes implements [privacy.Witness], in ascending order.
+// Scopes implements [privacy.HighWater], in ascending order.
 func (f Folder) Scopes(names []string) ([]string, error) {
 	var scopes []string
 	for _, name := range names {

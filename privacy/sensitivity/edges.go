@@ -50,7 +50,7 @@ func (l *edgeList) all() iter.Seq2[int, edge] {
 }
 
 // newEdgeList lists the edges of the model by their ends.
-func newEdgeList(m Model, alpha float64) edgeList {
+func newEdgeList(m Model) edgeList {
 	ptr, adj, val, _ := m.Laplacian.CSR()
 	n := m.Graph.Order()
 	first := make([]int, n+1) // edges at lower ends below a node
@@ -64,7 +64,7 @@ func newEdgeList(m Model, alpha float64) edgeList {
 	for u := range n {
 		first[u+1] += first[u]
 	}
-	l := edgeList{ends: make([][2]int32, first[n]), alpha: alpha}
+	l := edgeList{ends: make([][2]int32, first[n]), alpha: m.Alpha}
 	if val != nil {
 		l.b = make([]float64, first[n])
 	}
@@ -82,7 +82,7 @@ func newEdgeList(m Model, alpha float64) edgeList {
 				}
 				if l.scale != nil {
 					e, _ := m.Graph.Edge(u, int(adj[k]))
-					l.scale[i] = alpha / e.Length
+					l.scale[i] = m.Scale(e)
 				}
 			}
 		}

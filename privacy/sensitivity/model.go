@@ -26,6 +26,10 @@ type Model struct {
 	Diffusion *expm.Diffusion
 }
 
+// Scale is what a difference of readings between the ends of an edge counts in Δ₂: neighbours are sources one of which
+// comes from the other by moving mass along edges, mass times distance at most α.
+func (m Model) Scale(e graph.Edge) float64 { return m.Alpha / e.Length }
+
 // Options of [Bound] and [PerSensor]. The zero value is recommended but for Seed.
 type Options struct {
 	// Tolerance is the relative width Upper/Lower − 1 to aim at; 0: 0.001 up to 10,000

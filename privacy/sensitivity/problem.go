@@ -3,6 +3,7 @@
 package sensitivity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,10 +42,8 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 	if err := opts.setDefaults(m.Graph.Order()); err != nil {
 		return nil, err
 	}
+	m.Alpha = cmp.Or(m.Alpha, 1)
 	p := &problem{lap: m.Laplacian, tau: m.Tau, alpha: m.Alpha, s: m.Laplacian.Similarity()}
-	if p.alpha == 0 {
-		p.alpha = 1
-	}
 	if err := p.setWeights(m, u); err != nil {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func newProblem(m Model, u []float64, opts *Options) (*problem, error) {
 				top*top, p.lap.Kind())
 		}
 	}
-	p.edges = newEdgeList(m, p.alpha)
+	p.edges = newEdgeList(m)
 	if most, i := largestOf(p.edges.len(), 1, func(i int) float64 { return p.edges.at(int32(i)).scale }); math.IsInf(most, 1) {
 		return nil, fmt.Errorf("sensitivity: alpha %v over a length at edge (%d, %d) overflows", p.alpha, p.edges.ends[i][0],
 			p.edges.ends[i][1])

@@ -19,7 +19,7 @@ type Amplitude int
 // The priors.
 const (
 	// MixedAmplitude is a = 1 with probability ½, else a ~ U[0,1]: sources of full strength
-	// are told at nearly what is told of them where a = 1 is known, and weaker ones are not
+	// have almost the evidence that they have where a = 1 is known, and weaker ones are not
 	// ruled out.
 	MixedAmplitude Amplitude = iota
 	// UniformAmplitude is a ~ U[0,1].

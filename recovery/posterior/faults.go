@@ -101,8 +101,8 @@ func (f Faults) logBroken(s int, y float64) float64 {
 	})
 }
 
-// narrowRange is a width, in units of the noise, within which a uniform reading cannot be
-// told from the middle of its range: the density differs by less than its square.
+// narrowRange is a width, in units of the noise, within which a uniform reading is taken
+// for the middle of its range: the density differs by less than its square.
 const narrowRange = 1e-5
 
 // logUniform returns the log density of a reading uniform on [l, h] with noise N(0, 1),

@@ -176,7 +176,7 @@ func (c *column) ends(root float64) []float64 {
 	return cuts
 }
 
-// panels integrates over [from, to] by halves that are narrow enough or negligible.
+// panels integrates over [from, to] by halves until they are at most panelWidth/√N wide or negligible.
 func (c *column) panels(from, to, root, floor float64, f func(a, logWeight, value float64)) {
 	width := to - from
 	if width*root > panelWidth && width > 1e-12 {

@@ -39,7 +39,7 @@ func (o CheckOptions) fitTrials(a linop.Operator) int {
 const omnibusWeight = 0.25
 
 // judge measures what speaks against one source under the model: the logarithm of a mean of ratios, each of
-// which has mean 1 under the model, or nearly so:
+// which has mean 1 under the model, or about 1:
 //
 //   - the evidence of one source with a uniform background beside it, to that of one source;
 //   - the evidence of a further source beside the one that fits best;

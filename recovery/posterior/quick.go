@@ -79,6 +79,9 @@ const leastQuick = 1e-4
 // relative returns e^{-most} times the evidence of node i, with null = e^{-most}.
 func (q *quickEvidence) relative(i int, c, most, null float64) float64 {
 	n, root := q.norms[i], q.root[i]
+	if n == 0 && c == 0 { // no sensor reads this node
+		return null
+	}
 	one := math.Exp(c - n/2 - most)
 	if q.unit == 1 {
 		return one

@@ -148,8 +148,8 @@ func (c *content) call(v int) string {
 // Best is the likeliest node.
 func (c *content) Best() string { return c.call(c.best) }
 
-// Tells reports whether the measurements tell one place from another: else a map and a list of nodes mean nothing.
-func (c *content) Tells() bool {
+// Distinguishes reports whether the measurements distinguish one place from another: else a map and a list of nodes mean nothing.
+func (c *content) Distinguishes() bool {
 	r := c.Report
 	return r.StandsOut() || r.Answers() && len(r.Communities) < 2
 }

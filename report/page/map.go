@@ -157,7 +157,7 @@ func (c *content) nodeLabels(nodes []int, place map[int]r2.Vec, r float64) []lab
 	return kept
 }
 
-// star marks where the source really was, where that is told.
+// star marks where the source really was, where that is known.
 func (c *content) star(s *scene, place map[int]r2.Vec, r float64) {
 	if c.Truth == nil {
 		return

@@ -49,7 +49,7 @@ func Write(w io.Writer, v View) error {
 func newContent(v View) (*content, error) {
 	c := &content{View: v, nodes: v.Report.Nodes()}
 	c.graph, c.labels = c.nodes.Graph, c.nodes.Community
-	if c.graph != nil && c.Tells() {
+	if c.graph != nil && c.Distinguishes() {
 		c.gather()
 		if err := c.draw(); err != nil {
 			return nil, err

@@ -29,10 +29,10 @@ func (c *content) Headline() string {
 		return "No sign of a source"
 	case v == report.Misfit:
 		return "The measurements do not fit the model"
-	case !c.Tells():
+	case !c.Distinguishes():
 		return "No community stands out"
 	case c.Several() || len(r.Communities) < 2:
-		return "Where it started, as far as may be told"
+		return "Where it started, as far as the noise lets one say"
 	case v == report.Perhaps:
 		return fmt.Sprintf("The source is perhaps in community %s", cut(r.Communities[0].Name))
 	}
@@ -42,7 +42,7 @@ func (c *content) Headline() string {
 // sure is how sure the answer is, in words.
 func (c *content) sure() string {
 	switch p := c.Report.Communities[0].Probability; {
-	case !c.Tells():
+	case !c.Distinguishes():
 		return "not at all"
 	case p >= .95:
 		return "almost certain"
@@ -65,7 +65,7 @@ func (c *content) Next() string {
 	case v == report.Misfit:
 		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source or broken " +
 			"sensors. graphcloak recover with the kept release and other settings costs nothing."
-	case !c.Tells():
+	case !c.Distinguishes():
 		return "Act on none of the communities. " + cheaper
 	case v == report.Perhaps:
 		return "Look there first, and expect to look elsewhere too. " + cheaper
@@ -143,7 +143,7 @@ func (c *content) plainPromise() string {
 		factor(r.Epsilon), c.Radius())
 }
 
-// CeilingSentence says how often two neighbours are told apart by all values together, and
+// CeilingSentence says how often two neighbours are distinguished by all values together, and
 // nothing where the bound bounds nothing. Its per cent are rounded up.
 func (c *content) CeilingSentence() string {
 	who := "Somebody to whom two neighbours are equally likely, and who then sees all the published values, "

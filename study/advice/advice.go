@@ -21,10 +21,10 @@ type Facts struct {
 	Alpha       float64 // in its units
 	Delta       float64
 	Aggregation string           // of parallel relationships; "": the user chose it and knows
-	Communities int              // that the answer tells apart
+	Communities int              // that the answer distinguishes
 	Accuracy    *report.Accuracy // expected
 	Target      bool             // whether a plan can be searched for a target of accuracy
-	Refused     bool             // whether a run is, whose answer cannot be told from chance
+	Refused     bool             // whether a run is, whose answer cannot be distinguished from chance
 	Rough       *report.Accuracy // the same by a rough simulation, of which Probability and Chance are read
 	CutShort    bool             // whether the search for τ left out values that would have taken too long
 }
@@ -109,7 +109,7 @@ func (f Facts) metric() string {
 	return strconv.Quote(f.Metric)
 }
 
-// ceiling rounds up to three digits, so that what is shown is enough.
+// ceiling rounds up to three digits, so that what is shown suffices.
 func ceiling(x float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
 	return math.Ceil(x/unit*(1-1e-12)) * unit
@@ -223,12 +223,12 @@ func accuracy(f Facts) (Warning, bool) {
 		Advice: f.Help(),
 	}
 	if a.AtChance() {
-		w.Text += ", and it cannot be told from that"
+		w.Text += ", and it cannot be distinguished from that"
 	}
 	if a.Limit != nil && a.Limit.Gaussian < 1 {
 		w.Text += "; " + a.LimitClause("(ε, δ)")
 		if little(a.Limit.Gaussian, a.Chance) {
-			w.Advice += "; another τ, allocation or more sensors cannot help enough"
+			w.Advice += "; another τ, allocation or more sensors cannot close the gap"
 		}
 	}
 	if a.AtChance() && f.Refused {

@@ -134,7 +134,7 @@ func TestWarnings(t *testing.T) {
 		{"at chance", advice.Facts{
 			Accuracy: &report.Accuracy{Trials: 1000, Probability: .36, Lower: .33, Upper: .39, Chance: .35},
 			Refused:  true,
-		}, "accuracy", "it cannot be told from that; a run is refused unless --spend-at-chance is given; raise ε"},
+		}, "accuracy", "it cannot be distinguished from that; a run is refused unless --spend-at-chance is given; raise ε"},
 		{
 			"nothing told, roughly",
 			advice.Facts{Rough: &report.Accuracy{Probability: 0.05, Chance: 0.05}},

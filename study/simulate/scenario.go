@@ -136,7 +136,12 @@ func (s *Scenario) graph(g *graph.Graph, random *rand.Rand) (*graph.Graph, error
 			gone[k] = true
 		}
 		at := -1
-		return g.FilterEdges(func(graph.Edge) bool { at++; return !gone[at] }), nil
+		return g.Reweigh(func(e graph.Edge) float64 {
+			if at++; gone[at] {
+				return 0
+			}
+			return e.Weight
+		})
 	case s.weights:
 		return g.Reweigh(func(e graph.Edge) float64 { return e.Weight * (1 + weightRange*(2*random.Float64()-1)) })
 	}

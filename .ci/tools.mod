@@ -1,4 +1,4 @@
-// Tools of development; run one with go tool -modfile=tools/tools.mod NAME.
+// Tools of development; run one with go tool -modfile=.ci/tools.mod NAME.
 module github.com/graphcloak/graphcloak/tools
 
 go 1.26.0
