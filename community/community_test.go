@@ -258,9 +258,6 @@ func TestDegenerate(t *testing.T) {
 	for _, d := range []community.Detector{
 		community.Leiden{Gamma: -1},
 		community.Leiden{Gamma: math.NaN()},
-		community.Leiden{Theta: -1},
-		community.Leiden{Theta: math.Inf(1)},
-		community.Leiden{MaxLevels: -1},
 		community.Leiden{Gamma: math.Inf(1)},
 	} {
 		if p, err := d.Detect(t.Context(), none(2)); err == nil {

@@ -21,23 +21,16 @@ import (
 //
 // Every community is connected.
 type Leiden struct {
-	Gamma     float64 // resolution; 0: 1
-	Theta     float64 // randomness of the split, in mean weights; 0: 0.01
-	MaxLevels int     // 0: 10
-	Seed      uint64
-	Progress  func(stage string, done, total int64) // nil: silent
+	Gamma    float64 // resolution; 0: 1
+	Seed     uint64
+	Progress func(stage string, done, total int64) // nil: silent
 }
 
-// Detect finds communities in O(n + m) memory.
-func (l Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
-	if l.Theta < 0 || math.IsNaN(l.Theta) || math.IsInf(l.Theta, 1) {
-		return Partition{}, fmt.Errorf("%w: theta is %v, want a number ≥ 0", ErrInvalid, l.Theta)
-	}
-	if l.Theta == 0 {
-		l.Theta = 0.01
-	}
-	return detect(ctx, g, l)
-}
+// theta is the randomness of the split, in mean weights, and maxLevels bounds the levels of the hierarchy.
+const (
+	theta     = 0.01
+	maxLevels = 10
+)
 
 // A detector restarts from its own result, with at most maxPasses passes in all, while a
 // pass raises the objective by more than minImprovement, relative: after two or three
@@ -54,16 +47,10 @@ const (
 	triesWork = 200_000
 )
 
-// detect runs a detector of which only gamma and the levels are still unchecked.
-func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
+// Detect finds communities in O(n + m) memory.
+func (o Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
 	if o.Gamma < 0 || math.IsNaN(o.Gamma) || math.IsInf(o.Gamma, 1) {
 		return Partition{}, fmt.Errorf("%w: gamma is %v, want a number ≥ 0", ErrInvalid, o.Gamma)
-	}
-	if o.MaxLevels < 0 {
-		return Partition{}, fmt.Errorf("%w: maxLevels is %d, want ≥ 0", ErrInvalid, o.MaxLevels)
-	}
-	if o.MaxLevels == 0 {
-		o.MaxLevels = 10
 	}
 	base, penalty := newLevel(g, o.Gamma)
 	if k := floats.Sum(base.size); math.IsInf(penalty*k*k, 1) { // the largest penalty that an objective can hold
@@ -73,7 +60,7 @@ func detect(ctx context.Context, g *graph.Graph, o Leiden) (Partition, error) {
 	highest := math.Inf(-1)
 	for try := range max(1, min(tries, triesWork/max(1, g.Order()+g.Size()))) {
 		s := &search{
-			ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, uint64(try))), penalty: penalty, theta: o.Theta,
+			ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, uint64(try))), penalty: penalty, theta: theta,
 			gather: newGather(g.Order()),
 		}
 		labels, reached, err := s.run(g, base, o)
@@ -118,12 +105,12 @@ func toInts(s []int32) []int {
 func (s *search) unfold(base *level, labels []int32, o Leiden, pass int) error {
 	l, c := base, compact(labels)
 	node := singletons(len(labels)) // the node of this level that holds each node of the graph
-	for depth := range o.MaxLevels {
+	for depth := range maxLevels {
 		if err := s.move(l, c); err != nil {
 			return err
 		}
 		if o.Progress != nil {
-			o.Progress("communities", int64(pass*o.MaxLevels+depth+1), int64(maxPasses*o.MaxLevels))
+			o.Progress("communities", int64(pass*maxLevels+depth+1), int64(maxPasses*maxLevels))
 		}
 		count := renumber(c)
 		for v := range labels {

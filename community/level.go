@@ -129,12 +129,3 @@ func (a *gather) clear() {
 	}
 	a.keys = a.keys[:0]
 }
-
-// Objective is what a detector maximises.
-type Objective int
-
-// The objectives.
-const (
-	ByModularity Objective = iota // modularity at resolution γ
-	CPM                           // constant Potts model: free of the resolution limit
-)

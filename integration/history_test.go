@@ -55,12 +55,6 @@ func TestHistoryOfCommands(t *testing.T) {
 	if rep, ok := shown["report"].(map[string]any); !ok || rep["runId"] != stats {
 		t.Errorf("shown without its report: %v", slices.Sorted(maps.Keys(shown)))
 	}
-	compared := c.ok(t, "runs", "compare", stats, write)["runs"].([]any)
-	for k, id := range []string{stats, write} {
-		if r := compared[k].(map[string]any); r["runId"] != id || r["startedAt"] == "" {
-			t.Errorf("compared as %v, want run %s with its start", r, id)
-		}
-	}
 	c.ok(t, "run", "--undo", write)
 	if r := byID(t, c.ok(t, "runs", "list"), write)[write]; r["status"] != "FINISHED" {
 		t.Errorf("after its undoing the run is told as %v", r)

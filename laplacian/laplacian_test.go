@@ -102,37 +102,6 @@ func TestMulVecToAgainstDefinition(t *testing.T) {
 	}
 }
 
-// TestConserves checks the conserved sums of the package comment: weightᵀL = 0, and
-// L·constant = 0.
-func TestConserves(t *testing.T) {
-	g := random(t, 60)
-	for _, k := range kinds {
-		l := laplacian.New(g, k)
-		left, right := make([]float64, 60), make([]float64, 60)
-		for i, d := range l.Degrees() {
-			left[i], right[i] = 1, 1
-			if k == laplacian.Normalized && d > 0 {
-				left[i], right[i] = math.Sqrt(d), math.Sqrt(d)
-			}
-			if k == laplacian.RandomWalk && d > 0 {
-				left[i] = d
-			}
-		}
-		y := make([]float64, 60)
-		for _, c := range []struct {
-			trans bool
-			x     []float64
-		}{{true, left}, {false, right}} {
-			l.MulVecTo(y, c.trans, c.x)
-			for i, v := range y {
-				if math.Abs(v) > 1e-11*l.Bound() {
-					t.Errorf("%v trans %v: entry %d is %g, want 0", k, c.trans, i, v)
-				}
-			}
-		}
-	}
-}
-
 // TestRecur holds blocks, workers and accumulators against single products, and
 // the rounding bound against the definition.
 func TestRecur(t *testing.T) {

@@ -25,25 +25,19 @@ type PlannedCommunities struct {
 
 // Detection is how communities were found.
 type Detection struct {
-	Method     string  `json:"method"`            // "leiden" or "other"
-	Quality    string  `json:"quality,omitempty"` // what is maximised: "modularity"
-	Gamma      float64 `json:"gamma,omitempty"`   // 0: the method's own
-	Theta      float64 `json:"theta,omitempty"`   // 0: the method's own
-	MaxLevels  int     `json:"maxLevels,omitempty"`
+	Method     string  `json:"method"`          // "leiden" or "other"
+	Gamma      float64 `json:"gamma,omitempty"` // 0: the method's own
 	RandomSeed uint64  `json:"randomSeed,omitempty"`
 }
 
 const (
 	methodLeiden = "leiden"
 	methodOther  = "other"
-	modularity   = "modularity"
 )
 
 func detectionOf(d community.Detector) *Detection {
 	if d, ok := d.(community.Leiden); ok {
-		return &Detection{
-			Method: methodLeiden, Quality: modularity, Gamma: d.Gamma, Theta: d.Theta, MaxLevels: d.MaxLevels, RandomSeed: d.Seed,
-		}
+		return &Detection{Method: methodLeiden, Gamma: d.Gamma, RandomSeed: d.Seed}
 	}
 	return &Detection{Method: methodOther}
 }
@@ -81,9 +75,9 @@ func (d *Detection) check() error {
 	switch {
 	case d == nil:
 		return nil
-	case d.Method != methodLeiden && d.Method != methodOther || d.Quality != "" && d.Quality != modularity:
+	case d.Method != methodLeiden && d.Method != methodOther:
 		return fmt.Errorf("%w: communities: there is no such detection", strictjson.ErrInvalid)
-	case d.Gamma < 0 || d.Theta < 0 || d.MaxLevels < 0:
+	case d.Gamma < 0:
 		return fmt.Errorf("%w: communities: a setting of the detection is negative", strictjson.ErrInvalid)
 	}
 	return nil

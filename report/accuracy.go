@@ -153,7 +153,7 @@ func share(p, lower, upper float64, trials int) bool {
 
 // ScoreInterval returns Wilson's 95 % score interval of a proportion, k of n ≥ 1.
 func ScoreInterval(k, n int) (lower, upper float64) {
-	const z = 1.959963984540054
+	z := 1.959963984540054 // not a constant, whose square would be rounded otherwise
 	p, m := float64(k)/float64(n), float64(n)
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))

@@ -21,7 +21,7 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 	m, p := testkit.Planned(t, store, testkit.PaperJob())
 	made := must.Get(m.Release(t.Context(), p, graphcloak.Job{Signal: graphcloak.Signal{SourceProperty: "source"}, RunID: "1"}))(t)
 	named := must.Get(m.PlannedCommunities(t.Context()))(t)
-	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Quality: "modularity", Gamma: 1}}
+	detected := plan.PlannedCommunities{Count: 4, Detection: &plan.Detection{Method: "leiden", Gamma: 1}}
 	alter := func(c plan.PlannedCommunities, change func(*plan.PlannedCommunities)) *plan.PlannedCommunities {
 		change(&c)
 		return &c
@@ -45,9 +45,6 @@ func TestReleaseOfOtherCommunities(t *testing.T) {
 			alter(detected, func(c *plan.PlannedCommunities) { c.Detection = &plan.Detection{Method: "x"} }),
 			strictjson.ErrInvalid,
 		},
-		"no such quality": {alter(detected, func(c *plan.PlannedCommunities) {
-			c.Detection = &plan.Detection{Method: "leiden", Quality: "x"}
-		}), strictjson.ErrInvalid},
 		"a negative setting": {alter(detected, func(c *plan.PlannedCommunities) {
 			c.Detection = &plan.Detection{Method: "leiden", Gamma: -1}
 		}), strictjson.ErrInvalid},

@@ -259,12 +259,17 @@ func rumoursOf(ctx context.Context, t town, r rumours, trials int, seed uint64) 
 }
 
 // known is the graph that the analyst has.
-func (r rumours) known(t town, seed uint64) *graph.Graph {
+func (r rumours) known(t town, seed uint64) (*graph.Graph, error) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	if r.absent == 0 {
-		return t.graph
+		return t.graph, nil
 	}
-	return t.graph.FilterEdges(func(graph.Edge) bool { return random.Float64() >= r.absent })
+	return t.graph.Reweigh(func(e graph.Edge) float64 {
+		if random.Float64() < r.absent {
+			return 0
+		}
+		return e.Weight
+	})
 }
 
 // whisperRows is a row for each ε.
@@ -273,7 +278,10 @@ func whisperRows(ctx context.Context, s settings, t town, r rumours, seed uint64
 	if err != nil {
 		return nil, err
 	}
-	known := r.known(t, seed)
+	known, err := r.known(t, seed)
+	if err != nil {
+		return nil, err
+	}
 	if known.Order() != len(t.labels) {
 		return nil, fmt.Errorf("%d nodes are left of %d", known.Order(), len(t.labels))
 	}

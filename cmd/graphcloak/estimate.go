@@ -40,12 +40,9 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			app.notices(s)
-			if app.outputFormat() != "table" {
-				return app.render(map[string]any{"commands": all}, term.Table(estimateColumns(), all, estimateRow))
-			}
 			first := all[0]
 			return app.render(map[string]any{"commands": all}, term.Section{
-				Title: "Estimate: nothing was run", Columns: []string{"command", "memory", "seconds", "ε"},
+				Title: "Estimate: nothing was run", Columns: []string{"command", "memory", "seconds", "epsilon"},
 				Rows: term.Rows(all, func(e study.Estimate) []any {
 					return []any{e.Command, e.RequiredMemory, fmt.Sprintf("%.2g to %.2g", e.SecondsMin, e.SecondsMax), e.EpsilonWouldSpend}
 				}),
@@ -60,26 +57,12 @@ func newEstimateCommand(app *app) *cobra.Command {
 		modelGroups...)
 }
 
-func estimateColumns() []string {
-	return []string{
-		"command", "nodeCount", "relationshipCount", "requiredMemory", "bytesMin", "bytesMax", "secondsMin", "secondsMax",
-		"kernelMethod", "tau", "epsilonWouldSpend",
-	}
-}
-
-func estimateRow(e study.Estimate) []any {
-	return []any{
-		e.Command, e.NodeCount, e.RelationshipCount, e.RequiredMemory, e.BytesMin, e.BytesMax, e.SecondsMin, e.SecondsMax,
-		e.KernelMethod, e.Tau, e.EpsilonWouldSpend,
-	}
-}
-
 // supposedTau says at which τ the work is estimated. What is tried ends on the graph, which
 // is not computed with here.
 func supposedTau(e study.Estimate, job graphcloak.Job) string {
 	if job.Tau > 0 {
 		return fmt.Sprintf("At τ = %s.", term.Cell(e.Tau, term.FewDigits))
 	}
-	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own. The bound on σ holds at every τ.",
+	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own.",
 		term.Cell(e.Tau, term.FewDigits))
 }

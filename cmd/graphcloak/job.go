@@ -132,15 +132,8 @@ func recoverOptions(r config.Recovery) analyst.Options {
 	return analyst.Options{Sources: sources, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
 }
 
-// mostLevels bounds the levels of a hierarchy of communities, and refinement is the
-// randomness θ of Leiden's; a plan file states both.
-const (
-	mostLevels = 10
-	refinement = 0.01
-)
-
 func detector(c config.Community) community.Detector {
-	leiden := community.Leiden{Theta: refinement, MaxLevels: mostLevels}
+	var leiden community.Leiden
 	if c.Gamma != nil {
 		leiden.Gamma = *c.Gamma
 	}

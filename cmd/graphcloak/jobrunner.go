@@ -229,7 +229,7 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if err != nil {
 		return nil, c.Mode, err
 	}
-	defer saveMemory(m.Graph.Order())()
+	saveMemory(m.Graph.Order())
 	rep, err := m.Resume(ctx, kept, job)
 	return rep, c.Mode, err
 }

@@ -46,9 +46,7 @@ func (a *app) outlook(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pl
 	if m.Graph.Order() > analyst.DenseLimit && simulated(p) && !hopeless && !found.AtChance() {
 		return nil, nil
 	}
-	sample := study.Sample{Trials: study.DefaultTrials}
-	sample.Most = study.ChanceTrials
-	accuracy, err := study.Outlook(ctx, m.Model, p, opts, sample, adviceTime)
+	accuracy, err := study.Outlook(ctx, m.Model, p, opts, study.Sample{Trials: study.DefaultTrials, Most: study.ChanceTrials}, adviceTime)
 	if found != nil && !found.Few() && (errors.Is(err, study.ErrLong) || errors.Is(err, plan.ErrMemory)) {
 		return found, nil
 	}

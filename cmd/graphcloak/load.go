@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -69,36 +68,15 @@ func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	}
 }
 
-// Shares of the live heap, in percent, that may be garbage: as the runtime has it, and while
-// blocks of vectors as long as a large graph are most of it.
-const (
-	usualHeap = 100
-	largeHeap = 25
-)
+// largeHeap is the share of the live heap, in percent, that may be garbage while blocks of vectors as long as a large graph are most
+// of it.
+const largeHeap = 25
 
-// largeRuns counts the runs of this process that save memory.
-var largeRuns struct {
-	sync.Mutex
-	count int
-}
-
-// saveMemory makes the garbage collector run more often from the recovery of a large graph
-// on, unless GOGC says how often. Before that there is more to scan, and less to gain.
-// The last of the runs that ask for it ends it by calling what is returned.
-func saveMemory(nodes int) (end func()) {
-	if os.Getenv("GOGC") != "" || nodes <= analyst.DenseLimit {
-		return func() {}
-	}
-	largeRuns.Lock()
-	defer largeRuns.Unlock()
-	largeRuns.count++
-	debug.SetGCPercent(largeHeap)
-	return func() {
-		largeRuns.Lock()
-		defer largeRuns.Unlock()
-		if largeRuns.count--; largeRuns.count == 0 {
-			debug.SetGCPercent(usualHeap)
-		}
+// saveMemory makes the garbage collector run more often from the recovery of a large graph on, unless GOGC says how often. Before
+// that there is more to scan, and less to gain.
+func saveMemory(nodes int) {
+	if os.Getenv("GOGC") == "" && nodes > analyst.DenseLimit {
+		debug.SetGCPercent(largeHeap)
 	}
 }
 

@@ -98,7 +98,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
 		return err
 	}
-	defer saveMemory(m.Graph.Order())()
+	saveMemory(m.Graph.Order())
 	rep, err := m.Complete(ctx, &r, job)
 	if err == nil {
 		if err := a.noteCommunities(ctx, m, r.Communities); err != nil {

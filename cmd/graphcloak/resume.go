@@ -121,7 +121,7 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 		return err
 	}
 	start := time.Now()
-	defer saveMemory(m.Graph.Order())()
+	saveMemory(m.Graph.Order())
 	rep, err := m.Resume(ctx, kept, job)
 	took := time.Since(start)
 	err = a.chronicle(ctx, s, job, cmp.Or(c.Mode, "write"), took, rep, a.outdated(err, runID))
@@ -233,7 +233,7 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 		return false, nil // its process goes on with it, or has ended it
 	}
 	if err != nil {
-		return false, a.refuseUnreadable(ctx, s, e, id, err)
+		return false, errors.Join(err, a.drop())
 	}
 	here, err := kept.IsOn(ctx, s.Name(), s.Ledger())
 	if err != nil || !here || run.Scope(kept.Signal) != e.scope {
@@ -244,28 +244,6 @@ func (a *app) meet(ctx context.Context, s graphStore, e interruption, id string)
 		return false, a.drop()
 	}
 	return a.settleOne(ctx, s, e, kept, id)
-}
-
-// refuseUnreadable refuses to spend while a run cannot be read that the ledger holds as
-// paid for and unfinished. One that is not in the ledger, or only under the id of its
-// sensors' release, costs nothing when it is run again.
-func (a *app) refuseUnreadable(ctx context.Context, s graphStore, e interruption, id string, why error) error {
-	paid, err := run.PaymentsOf(ctx, s.Ledger(), e.scope)
-	switch {
-	case err != nil || len(paid.Unfinished(time.Time{}).About(id)) == 0:
-		return errors.Join(err, a.drop())
-	case e.dry:
-		a.note("Note: run %s of the same data is paid for and unfinished, and a run would stop at it: %v", id, why)
-		return a.drop()
-	case e.fresh:
-		a.note("Note: run %s of the same data is given up; what it spent stays spent", id)
-		_, err := a.giveUp(ctx, s, nil, id)
-		return err
-	}
-	return errors.Join(fail(exitConflict, "run %s of the same data is paid for and unfinished, and %w", id, why).
-		hint("restore its file, or use the version of the program that wrote it, and `graphcloak run --resume %s`; `--undo %[1]s` gives "+
-			"it up", id).
-		about("run", id), a.drop())
 }
 
 func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept *run.Kept, id string) (done bool, err error) {
@@ -302,12 +280,6 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 // explainBlockingRun says what can be done about the run that blocks a store.
 func explainBlockingRun(e *connector.UnfinishedError, err error) error {
 	f := fail(exitConflict, "%w", err).about("run", e.RunID)
-	switch conditionOf(e.RunID) {
-	case run.Running:
-		return f.hint("it is under way: wait for its end; nothing was spent by this command")
-	case run.Stopped:
-		return f.hint("`graphcloak run --resume %s` completes it, `--undo %[1]s` gives it up; nothing was spent by this command", e.RunID)
-	}
-	return f.hint("it was started by another user or on another machine: let it end or resume it there, or give it up with "+
-		"`graphcloak run --undo %s`: what it spent stays spent, and another run pays again; nothing was spent by this command", e.RunID)
+	return f.hint("%s; `graphcloak run --undo %s` gives it up, and another run pays again; nothing was spent by this command",
+		openMessage(e.RunID), e.RunID)
 }

@@ -71,7 +71,6 @@ func (a *app) again(ctx context.Context, s graphStore, scope, id string) (done b
 	case conditionOf(id) != run.Stopped:
 		return true, paidElsewhere(id)
 	case a.config.Write.DryRun:
-		a.note("Note: run %s is paid for and unfinished; a run would complete it at no further cost", id)
 		return true, a.render(map[string]any{"dryRun": true, "wouldResume": id},
 			term.Section{Text: fmt.Sprintf("A run would complete run %s; nothing more would be spent.", id)})
 	}

@@ -421,7 +421,7 @@ var free = []struct{ pattern, commands, reason string }{
 		"a reader compares them with its own, and says so; nothing rests on them",
 	},
 	{
-		`/communities/detection/(quality|gamma|theta|maxLevels|randomSeed) (delete|huge|tiny|one more|a little more|times 16|over 16)`,
+		`/communities/detection/(gamma|randomSeed) (delete|huge|tiny|one more|a little more|times 16|over 16)`,
 		"release verify recover", "a setting that a detection can have; a reader compares it with its own, and says so",
 	},
 	{`/warnings.*`, "release verify", "they are for the reader, and nothing rests on them"},
