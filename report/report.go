@@ -235,8 +235,10 @@ type NodeValues struct {
 	Source      []float64 `json:"source"` // f̂
 	Probability []float64 `json:"sourceProbability"`
 	Community   []int     `json:"communityId"`
-	Sensors     []int     `json:"sensors"` // nodes with a private measurement, ascending
-	Sigma       []float64 `json:"sigma"`   // of its noise, one per sensor
+	Sensors     []int     `json:"sensors"`             // nodes with a private measurement, ascending
+	Sigma       []float64 `json:"sigma"`               // of its noise, one per sensor
+	Answering   []int     `json:"answering,omitempty"` // nodes of people with a published answer, ascending
+	Yes         []bool    `json:"yes,omitempty"`       // what each of them answers
 }
 
 // SetPayment names the entry of the ledger that paid for the release.

@@ -2,6 +2,8 @@
 
 package report
 
+import "math"
+
 // Whisper says what answers of yes or no say of a rumour.
 type Whisper struct {
 	Rumour     string  `json:"rumour"`
@@ -14,3 +16,6 @@ type Whisper struct {
 	Flip       float64 `json:"flip"`       // probability that an answer is not the truth
 	Among      float64 `json:"among"`      // exponential of the entropy: among how many who started it is hidden
 }
+
+// HeardPeople is how many have really heard it, as far as the answers show: a whole number of those who answer.
+func (w *Whisper) HeardPeople() int { return int(math.Round(min(max(0, w.Heard), float64(w.Asked)))) }

@@ -111,15 +111,22 @@ type Node struct {
 	SourceProbability    float64  `json:"sourceProbability"`
 	CommunityID          int      `json:"communityId"`
 	CommunityProbability float64  `json:"communityProbability"`
+	Answer               string   `json:"answer,omitempty"` // yes or no: what a person answers about a whisper
 }
 
-// StreamColumns are the columns of [Node].
-func StreamColumns() []string {
+// StreamColumns are the columns of [Node] in this report.
+func (r *Report) StreamColumns() []string {
+	if r.Whisper != nil {
+		return []string{"nodeId", "answer", "sourceProbability", "communityId", "communityProbability"}
+	}
 	return []string{"nodeId", "privateHeat", "privateHeatSigma", "source", "sourceProbability", "communityId", "communityProbability"}
 }
 
-// Row returns the node beside [StreamColumns].
-func (n Node) Row() []any {
+// StreamRow returns a node beside [Report.StreamColumns].
+func (r *Report) StreamRow(n Node) []any {
+	if r.Whisper != nil {
+		return []any{string(n.NodeID), n.Answer, n.SourceProbability, n.CommunityID, n.CommunityProbability}
+	}
 	return []any{
 		string(n.NodeID), deref(n.PrivateHeat), deref(n.PrivateHeatSigma), n.Source, n.SourceProbability, n.CommunityID,
 		n.CommunityProbability,
@@ -129,12 +136,12 @@ func (n Node) Row() []any {
 // Stream yields the nodes in node order.
 func (r *Report) Stream() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
-		k, of := 0, r.communityProbabilities()
+		k, of, said := 0, r.communityProbabilities(), r.said()
 		for i := range r.nodes.Source {
 			n := Node{
 				NodeID: r.nodes.Graph.ID(i), Source: r.nodes.Source[i],
 				SourceProbability: r.nodes.Probability[i], CommunityID: r.nodes.Community[i],
-				CommunityProbability: of[r.nodes.Community[i]],
+				CommunityProbability: of[r.nodes.Community[i]], Answer: said[i],
 			}
 			if r.nodes.Captions != nil {
 				n.Caption = r.nodes.Captions[i]
@@ -148,6 +155,18 @@ func (r *Report) Stream() iter.Seq[Node] {
 			}
 		}
 	}
+}
+
+// said returns what each person answers, by node.
+func (r *Report) said() map[int]string {
+	said := make(map[int]string, len(r.nodes.Answering))
+	for k, v := range r.nodes.Answering {
+		said[v] = "no"
+		if r.nodes.Yes[k] {
+			said[v] = "yes"
+		}
+	}
+	return said
 }
 
 // communityProbabilities returns the probability of each community by its id.

@@ -42,13 +42,26 @@ func (r *Report) Restore(g *graph.Graph) error {
 	if len(v.Sigma) != len(v.Sensors) {
 		return ErrValues
 	}
-	last := -1
-	for k, s := range v.Sensors {
-		if s <= last || s >= g.Order() || !(v.Sigma[k] > 0 && v.Sigma[k] <= math.MaxFloat64) {
+	if !ascending(v.Answering, g.Order()) || len(v.Yes) != len(v.Answering) || !ascending(v.Sensors, g.Order()) {
+		return ErrValues
+	}
+	for _, s := range v.Sigma {
+		if !(s > 0 && s <= math.MaxFloat64) {
 			return ErrValues
 		}
-		last = s
 	}
 	r.SetNodes(Nodes{Graph: g, NodeValues: *v})
 	return nil
+}
+
+// ascending reports whether nodes of a graph of this order are listed once each, in order.
+func ascending(nodes []int, order int) bool {
+	last := -1
+	for _, v := range nodes {
+		if v <= last || v >= order {
+			return false
+		}
+		last = v
+	}
+	return true
 }

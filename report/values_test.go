@@ -26,7 +26,7 @@ func TestKeptValues(t *testing.T) {
 	nodes := report.Nodes{
 		Graph: g, PrivateHeat: []float64{7, 8}, NodeValues: report.NodeValues{
 			Source: []float64{0, 0.1, 0, 0, 1e-17}, Probability: []float64{0.2, 0.3, 0.1, 0.2, 0.2}, Community: []int{0, 0, 1, 1, 1},
-			Sensors: []int{1, 4}, Sigma: []float64{0.5, 0.25},
+			Sensors: []int{1, 4}, Sigma: []float64{0.5, 0.25}, Answering: []int{0, 2}, Yes: []bool{true, false},
 		},
 	}
 	var rep report.Report
@@ -44,7 +44,8 @@ func TestKeptValues(t *testing.T) {
 	r := read()
 	must.Do(t, r.Restore(g))
 	if n := r.Nodes(); n.Graph != g || !slices.Equal(n.Source, nodes.Source) || !slices.Equal(n.Probability, nodes.Probability) ||
-		!slices.Equal(n.Community, nodes.Community) || !slices.Equal(n.Sensors, nodes.Sensors) || !slices.Equal(n.Sigma, nodes.Sigma) {
+		!slices.Equal(n.Community, nodes.Community) || !slices.Equal(n.Sensors, nodes.Sensors) || !slices.Equal(n.Sigma, nodes.Sigma) ||
+		!slices.Equal(n.Answering, nodes.Answering) || !slices.Equal(n.Yes, nodes.Yes) {
 		t.Errorf("came back as %+v", n)
 	}
 	for name, spoil := range map[string]func(*report.NodeValues){
@@ -58,6 +59,9 @@ func TestKeptValues(t *testing.T) {
 		"a sensor twice":          func(v *report.NodeValues) { v.Sensors[0] = 4 },
 		"a sensor below zero":     func(v *report.NodeValues) { v.Sensors[0] = -1 },
 		"one that is no node":     func(v *report.NodeValues) { v.Sensors[1] = 5 },
+		"an answer too few":       func(v *report.NodeValues) { v.Yes = v.Yes[1:] },
+		"a person twice":          func(v *report.NodeValues) { v.Answering[1] = 0 },
+		"a person that is none":   func(v *report.NodeValues) { v.Answering[1] = 5 },
 		"a negative one":          func(v *report.NodeValues) { v.Probability[2] = -0.1 },
 		"a community below zero":  func(v *report.NodeValues) { v.Community[0] = -1 },
 		"one beyond the nodes":    func(v *report.NodeValues) { v.Community[0] = 5 },

@@ -10,8 +10,8 @@ import (
 // whisperAnswer is the sentence of a whisper.
 func (r *Report) whisperAnswer() string {
 	w := r.Whisper
-	said := fmt.Sprintf("%d of %s say yes; about %.0f have really heard it (± %.0f).", w.Yes, people(w.Asked),
-		math.Round(math.Min(math.Max(0, w.Heard), float64(w.Asked))), math.Ceil(w.HeardError))
+	said := fmt.Sprintf("%d of %s say yes; about %d have really heard it (± %.0f).", w.Yes, people(w.Asked), w.HeardPeople(),
+		math.Ceil(w.HeardError))
 	if !r.Detected() {
 		return fmt.Sprintf("No sign of a whisper: without one, answers speak for it as clearly in %s of cases, and a false alarm is "+
 			"allowed in %s. %s So no place is named.", rate(r.Presence.PValue), rate(r.Presence.FalseAlarm), said)

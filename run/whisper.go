@@ -210,9 +210,11 @@ func (m *Model) Locate(ctx context.Context, p *plan.Whisper, kept answer.Kept, o
 		return nil, err
 	}
 	answers, answering := make([]whisper.Answer, m.Graph.Order()), make([]bool, m.Graph.Order())
+	nodes := report.Nodes{Graph: m.Graph, NodeValues: report.NodeValues{Source: make([]float64, m.Graph.Order()), Community: part.Labels}}
 	for i := range answers {
 		if a, ok := kept[m.Graph.ID(i)]; ok {
 			answers[i], answering[i] = whisper.No, true
+			nodes.Answering, nodes.Yes = append(nodes.Answering, i), append(nodes.Yes, a.Yes)
 			if a.Yes {
 				answers[i] = whisper.Yes
 			}
@@ -257,9 +259,8 @@ func (m *Model) Locate(ctx context.Context, p *plan.Whisper, kept answer.Kept, o
 			CommunityID: s.Community, Name: s.Name, Size: s.Order, Prior: chance[s.Community], Probability: min(1, s.Probability),
 		})
 	}
-	rep.SetNodes(report.Nodes{Graph: m.Graph, NodeValues: report.NodeValues{
-		Source: make([]float64, m.Graph.Order()), Probability: r.Probability, Community: part.Labels,
-	}})
+	nodes.Probability = r.Probability
+	rep.SetNodes(nodes)
 	rep.SetAnswer()
 	rep.RecoveryMillis = plan.Since(start)
 	rep.ComputeMillis += rep.RecoveryMillis

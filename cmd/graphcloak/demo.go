@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,30 +28,49 @@ import (
 )
 
 func newDemoCommand(app *app) *cobra.Command {
-	dir := ""
+	dir, whisper := "", false
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "The whole pipeline on a shipped graph: no server, no files needed",
 		Long: "demo copies a shipped graph into a folder, hides the source that it has, and names the likely community, with what\n" +
 			"really happened beside it. The folder is a full store, with result.json, result.csv and report.html, a page with a\n" +
-			"map. Each further run in the same folder spends budget again.",
+			"map. Each further run in the same folder spends budget again.\n\n" +
+			"With --whisper people are asked whether they have heard a rumour, each answer is flipped at random, and the team where\n" +
+			"it began is named. A further run asks nobody again, since answers are kept, and spends nothing.",
 		Example: "  graphcloak demo\n" +
+			"  graphcloak demo --whisper\n" +
 			"  graphcloak demo --from example:karate --epsilon 8",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			app.pays = true
-			return app.demo(cmd.Context(), dir)
+			if dir == "" {
+				dir = demoDir
+				if whisper {
+					dir = whisperDir
+				}
+			}
+			return app.demo(cmd.Context(), dir, whisper)
 		},
 	}
 	cmd = app.withSettings(cmd, demoDefaults(),
 		config.GroupSource, config.GroupDiffusion, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
 		config.GroupReport, config.GroupOutput, config.GroupExecution)
-	cmd.Flags().StringVar(&dir, "dir", demoDir, "`FOLDER` for the graph and the result")
+	cmd.Flags().StringVar(&dir, "dir", "", "`FOLDER` for the graph and the result (default "+demoDir+", "+whisperDir+" with --whisper)")
+	const usage = "say where a whisper began in a made-up company, at --epsilon 2 for each person"
+	cmd.Flags().BoolFunc("whisper", usage, func(value string) (err error) {
+		if whisper, err = strconv.ParseBool(value); whisper {
+			app.defaults[cmd] = whisperDefaults()
+		}
+		return err
+	})
 	return cmd
 }
 
-// demoDir is the folder of a demo unless another is named.
-const demoDir = "graphcloak-demo"
+// demoDir is the folder of a demo unless another is named, whisperDir that of a demo of a whisper.
+const (
+	demoDir    = "graphcloak-demo"
+	whisperDir = "graphcloak-whisper"
+)
 
 // demoDefaults tell three districts of the water network apart: the right one is the likeliest in more than
 // 95 % of runs: TestDemoIsRight. The shipped graph has a source, so that one is supposed.
@@ -60,7 +81,12 @@ func demoDefaults() map[string]string {
 	}
 }
 
-func (a *app) demo(ctx context.Context, dir string) error {
+// whisperDefaults tell the six teams of the made-up company apart: TestWhisperDemoIsRight.
+func whisperDefaults() map[string]string {
+	return map[string]string{"from": "example:company", "epsilon": "2", "format": "table"}
+}
+
+func (a *app) demo(ctx context.Context, dir string, whisper bool) error {
 	from := a.config.From
 	if from.Kind != config.FromExample && from.Kind != config.FromGenerate {
 		return fail(exitUsage, "demo runs on a shipped or generated graph, not on %s", from).
@@ -69,6 +95,13 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	source, err := builtinFolder(from)
 	if err != nil {
 		return err
+	}
+	if whisper {
+		if source.Heard == "" {
+			return fail(exitUsage, "nobody has heard a whisper in %s", from).hint("leave --from out: example:company has one")
+		}
+		a.config.Signal.AnswerProperty = source.Heard
+		a.config.Report.Caption = cmp.Or(a.config.Report.Caption, source.Caption)
 	}
 	if err := demoFolder(source, dir); err != nil {
 		return err
@@ -82,7 +115,9 @@ func (a *app) demo(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
+	if !whisper {
+		job.Signal = graphcloak.Signal{SourceProperty: builtin.SourceProperty}
+	}
 	job.Selection.Isolated = graph.DropIsolated // which a generated graph may have
 	job.Write = graphcloak.WriteOptions{Enabled: true, Force: a.config.Output.Force}
 	job.RequireCap = false // what ships in the program needs no limit
@@ -117,7 +152,8 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 	if err != nil {
 		return nil, err
 	}
-	job.Planned = func(p *graphcloak.Plan) error { return a.explainDemo(ctx, s, m, p, *job, dir) }
+	job.Planned = func(*graphcloak.Plan) error { return a.explainDemo(ctx, s, m, *job, dir) }
+	job.PlannedWhisper = func(*graphcloak.Whisper) error { return a.explainDemo(ctx, s, m, *job, dir) }
 	if err := a.journal(ctx, s.Ledger(), job, 1<<16, ""); err != nil {
 		return nil, err
 	}
@@ -127,8 +163,7 @@ func (a *app) demonstrate(ctx context.Context, s graphStore, job *graphcloak.Job
 }
 
 // explainDemo prepares the page of a demo, which knows where the source is.
-func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
-	dir string,
+func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model, job graphcloak.Job, dir string,
 ) error {
 	path := pagePath(a.config.Report.File, job.RunID)
 	if path == "" {
@@ -145,12 +180,15 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		return err
 	}
 	a.captions = view.Captions
-	source, err := s.Signal(ctx, m.Graph, job.Signal.SourceProperty)
+	source, err := s.Signal(ctx, m.Graph, builtin.SourceProperty)
 	if err != nil {
 		return err
 	}
-	if dir != demoDir {
-		view.Command = " --dir=" + quoteShell(dir)
+	if job.Signal.AnswerProperty != "" {
+		view.Command = " --whisper"
+	}
+	if dir != demoDir && dir != whisperDir {
+		view.Command += " --dir=" + quoteShell(dir)
 	}
 	a.page = func(rep *report.Report) (term.Section, error) {
 		view.Truth = compareWithTruth(rep, source)
@@ -173,7 +211,15 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 		if x > 0 {
 			t.Nodes = append(t.Nodes, v)
 			t.Right = t.Right || nodes.Community[v] == rep.Communities[0].CommunityID
-			places = append(places, fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]))
+			if place := fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]); rep.Whisper == nil {
+				places = append(places, place)
+				continue
+			}
+			who := string(nodes.Graph.ID(v))
+			if nodes.Captions != nil {
+				who = nodes.Captions[v] + " (" + who + ")"
+			}
+			places = append(places, fmt.Sprintf("%s, of community %s", who, name[nodes.Community[v]]))
 		}
 	}
 	verdict := "The likeliest community is another: a run at these settings is wrong now and then."
@@ -183,7 +229,11 @@ func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
 	case t.Right:
 		verdict = "The likeliest community is the right one."
 	}
-	t.Text = fmt.Sprintf("What really happened: the source was at %s. %s", strings.Join(places, "; at "), verdict)
+	where := "the source was at " + strings.Join(places, "; at ")
+	if rep.Whisper != nil {
+		where = "the whisper was started by " + strings.Join(places, "; and by ")
+	}
+	t.Text = fmt.Sprintf("What really happened: %s. %s", where, verdict)
 	return t
 }
 
@@ -223,7 +273,7 @@ func (a *app) leave(dir string, rep *report.Report) error {
 	files := map[string]func(io.Writer) error{
 		"result.json": func(w io.Writer) error { return term.Form{Name: "json", Warnings: a.warnings}.Write(w, rep) },
 		"result.csv": func(w io.Writer) error {
-			return term.Form{Name: "csv"}.Write(w, nil, term.Table(report.StreamColumns(), slices.Collect(rep.Stream()), report.Node.Row))
+			return term.Form{Name: "csv"}.Write(w, nil, term.Table(rep.StreamColumns(), slices.Collect(rep.Stream()), rep.StreamRow))
 		},
 	}
 	for name, write := range files {

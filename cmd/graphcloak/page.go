@@ -105,7 +105,7 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	}
 	b := &page.Budget{
 		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
-		PerSensor: x.Guarantee == privacy.PerSensor.String(),
+		PerSensor: x.Guarantee == privacy.PerSensor.String(), PerPerson: x.Guarantee == privacy.PerPerson.String(),
 	}
 	if x.CapEpsilon != nil {
 		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta

@@ -26,7 +26,7 @@ func (a *app) show(r *report.Report, mode string, extra ...term.Section) error {
 		a.log.Info("note", "text", n)
 	}
 	table := a.outputFormat() == "table"
-	nodes := captioned(r, term.Section{Columns: report.StreamColumns(), Rows: streamRows(r)})
+	nodes := captioned(r, term.Section{Columns: r.StreamColumns(), Rows: streamRows(r)})
 	columns, row := r.Stats()
 	facts := term.Section{Columns: columns, Rows: slices.Values([][]any{row})}
 	switch {
@@ -67,14 +67,22 @@ func (a *app) likelyNodes(r *report.Report) term.Section {
 	all = all[:min(shownRows, len(all))]
 	title := "Nodes, likeliest first" + moreText(r.NodeCount)
 	if a.verbose() {
-		return captioned(r, term.Section{Title: title, Columns: report.StreamColumns(), Rows: term.Rows(all, report.Node.Row)})
+		return captioned(r, term.Section{Title: title, Columns: r.StreamColumns(), Rows: term.Rows(all, r.StreamRow)})
 	}
-	at := func(name string) int { return slices.Index(report.StreamColumns(), name) }
+	if r.Whisper != nil {
+		return captioned(r, term.Section{
+			Title: strings.Replace(title, "Nodes", "People", 1), Columns: []string{"nodeId", "probability", "communityId", "answer"},
+			Rows: term.Rows(all, func(n report.Node) []any {
+				return []any{string(n.NodeID), term.Probability(n.SourceProbability), n.CommunityID, n.Answer}
+			}),
+		})
+	}
+	at := func(name string) int { return slices.Index(r.StreamColumns(), name) }
 	heat, sigma, community := at("privateHeat"), at("privateHeatSigma"), at("communityId")
 	return captioned(r, term.Section{
 		Title: title, Columns: []string{"nodeId", "probability", "communityId", "privateHeat", "sigma"},
 		Rows: term.Rows(all, func(n report.Node) []any {
-			row := n.Row()
+			row := r.StreamRow(n)
 			return []any{row[0], term.Probability(n.SourceProbability), row[community], row[heat], row[sigma]}
 		}),
 	})
@@ -101,7 +109,7 @@ func captioned(r *report.Report, s term.Section) term.Section {
 func streamRows(r *report.Report) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for n := range r.Stream() {
-			if !yield(n.Row()) {
+			if !yield(r.StreamRow(n)) {
 				return
 			}
 		}

@@ -18,16 +18,25 @@ import (
 // may come next. What the ledger does not show now is said to be unknown: the run is done.
 func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) term.Section {
 	last := append(a.whatWasWritten(rep), term.Item{Mark: "Next", Text: a.nextStep(rep)})
+	if w := rep.Whisper; w != nil && rep.EpsilonSpent == 0 {
+		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: nobody was asked, all answers were kept"}}, last...)}
+	}
 	if rep.BudgetScope == "" {
 		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: to recover costs no privacy"}}, last...)}
 	}
 	spent := term.Item{Mark: "Spent", Text: fmt.Sprintf("ε = %v at δ = %v, from scope %s",
 		rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
+	if w := rep.Whisper; w != nil {
+		spent.Text = fmt.Sprintf("ε = %v of each of %s who were asked, from scope %s", rep.EpsilonSpent, peopleOf(w.New), rep.BudgetScope)
+	}
 	left := term.Item{Mark: "Left", Text: "unknown: `graphcloak budget show` says"}
 	if b, err := spentSoFar(ctx, s, rep); err == nil && b != nil {
 		left.Text = whatIsLeft(b)
 	}
-	items := append([]term.Item{spent}, qualified(rep.Qualification())...)
+	items := []term.Item{spent}
+	if rep.Whisper == nil {
+		items = append(items, qualified(rep.Qualification())...)
+	}
 	return term.Section{Items: append(append(items, left), last...)}
 }
 
@@ -56,6 +65,9 @@ func qualified(limits string) []term.Item {
 // whatIsLeft describes a scope after a run.
 func whatIsLeft(b *page.Budget) string {
 	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta) + b.Of()
+	if b.PerPerson {
+		together = fmt.Sprintf("; %d releases together are at ε = %.4g", b.Releases, b.Epsilon) + b.Of()
+	}
 	if b.Releases == 1 {
 		together = ""
 	}
@@ -65,6 +77,9 @@ func whatIsLeft(b *page.Budget) string {
 	per := ""
 	if b.Per != "" {
 		per = " per " + b.Per
+	}
+	if b.PerPerson {
+		return fmt.Sprintf("ε = %.4g of the cap ε = %v%s of each person", b.Left, b.CapEpsilon, per) + together
 	}
 	return fmt.Sprintf("ε = %.4g of the cap ε = %v%s at δ = %v", b.Left, b.CapEpsilon, per, b.CapDelta) + together
 }
@@ -100,4 +115,11 @@ func exposed(r *report.Report) term.Section {
 	}
 	return term.Section{Text: "Not protected: the graph and the parameters, that there is a source, what several releases say together, " +
 		"and sources far apart (-v has it in full)."}
+}
+
+func peopleOf(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
 }

@@ -20,6 +20,10 @@ import (
 var files embed.FS
 
 var examples = []Folder{
+	{
+		Name: "company", Summary: "a made-up company: 180 people in six teams, 727 acquaintances, and a whisper", Community: "team",
+		Heard: "heard", Caption: "name",
+	},
 	{Name: "karate", Summary: "Zachary's karate club: 34 members, 78 friendships, two clubs", Community: "club"},
 	{Name: "net3", Summary: "EPANET example network 3: 97 nodes, 119 pipes, pumps and valves of a water network"},
 	{Name: "paper-sbm", Summary: "stochastic block model of the paper's graph figure: 500 nodes, two communities", Community: "community"},

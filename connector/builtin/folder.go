@@ -22,6 +22,8 @@ type Folder struct {
 	Name      string // as in --from, such as example:karate
 	Summary   string // one line
 	Community string // node property with the known communities; "": none
+	Heard     string // node property that says who has heard a whisper; "": there is none
+	Caption   string // node property that a reader calls the nodes by; "": their ids
 }
 
 // The files of a folder, and the property that marks where something started: 1

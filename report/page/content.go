@@ -37,11 +37,15 @@ type Budget struct {
 	Left       float64 `json:"remainingEpsilon,omitempty"`
 	Per        string  `json:"capPer,omitempty"`    // span of time that the limit is for; "": all time
 	PerSensor  bool    `json:"perSensor,omitempty"` // all ε and δ are of any single sensor's values
+	PerPerson  bool    `json:"perPerson,omitempty"` // all ε are of the person whose answers cost most
 }
 
 // Of continues the ε of a scope with what it is of, "" where it is all values.
 func (b Budget) Of() string {
-	if b.PerSensor {
+	switch {
+	case b.PerPerson:
+		return " for the person who was asked most"
+	case b.PerSensor:
 		return " for any single sensor's values, not for several together"
 	}
 	return ""
@@ -73,6 +77,7 @@ type content struct {
 	places      []r2.Vec
 	credible    map[int]bool
 	sigma       map[int]float64
+	answer      map[int]string // of those who answer
 	sigmaMin    float64
 	sigmaMax    float64
 	best        int
@@ -93,7 +98,7 @@ type node struct {
 	Key, Name, Community string
 	Probability          float64
 	Credible             bool
-	Sigma                string
+	Note                 string // σ of its sensor, or what a person answers
 }
 
 // neighbour is a node beside the likeliest.
@@ -103,6 +108,19 @@ type neighbour struct {
 }
 
 type fact struct{ Name, Value string }
+
+// sum is a number at the head of the page.
+type sum struct{ Name, Value, Note string }
+
+// facts of a table, for the template.
+type factTable struct {
+	Caption string
+	List    []fact
+}
+
+func filled(list []fact) []fact {
+	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" || f.Value == "0" })
+}
 
 // listed bounds the rows of a table.
 const listed = 20

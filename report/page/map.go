@@ -67,9 +67,9 @@ func relabel(labels, nodes []int) []int {
 
 // nodeScene draws nodes of the graph, all or a part of them, each where it is.
 func (c *content) nodeScene(nodes []int, at []r2.Vec, part bool) *scene {
-	s := &scene{Title: "Map of the graph, coloured by where the source may be", Width: viewWidth, Height: fit(at)}
+	s := &scene{Title: c.words().Map, Measure: c.words().Measure, Width: viewWidth, Height: fit(at)}
 	if part {
-		s.Title = "The surroundings of the likeliest node"
+		s.Title = "The surroundings of the likeliest " + c.words().Node
 	}
 	place := make(map[int]r2.Vec, len(nodes))
 	for k, v := range nodes {
@@ -119,8 +119,17 @@ func (c *content) groups(nodes []int, place map[int]r2.Vec, r float64) []group {
 	return marked(list)
 }
 
-// size says how large a node is drawn: the more precise its sensor, the larger.
+// size says how large a node is drawn: the more precise its sensor, the larger; a yes larger than a no.
 func (c *content) size(v int) (factor float64, square bool) {
+	if c.Whisper() {
+		switch c.answer[v] {
+		case saysYes:
+			return 1.25, false
+		case saysNo:
+			return .75, false
+		}
+		return .6, true
+	}
 	sigma, ok := c.sigma[v]
 	switch {
 	case !ok:
@@ -131,10 +140,10 @@ func (c *content) size(v int) (factor float64, square bool) {
 	return 1.25 - .55*math.Log(sigma/c.sigmaMin)/math.Log(c.sigmaMax/c.sigmaMin), false
 }
 
-// nodeLabels names the likeliest node and the communities, as far as there is room.
+// nodeLabels names the likeliest node, which is no person, and the communities, as far as there is room.
 func (c *content) nodeLabels(nodes []int, place map[int]r2.Vec, r float64) []label {
 	var kept []label
-	if p, ok := place[c.best]; ok {
+	if p, ok := place[c.best]; ok && !c.Whisper() {
 		l := label{X: p.X + 1.6*r, Y: max(20, p.Y-1.6*r), Text: short(c.name(c.best)), Bold: true}
 		if l.Leftward() {
 			l.X = p.X - 1.6*r
@@ -171,37 +180,51 @@ func (c *content) star(s *scene, place map[int]r2.Vec, r float64) {
 
 // describe is the title of a node's mark.
 func (c *content) describe(v int) string {
-	sensor := "no sensor"
-	if s, ok := c.sigma[v]; ok {
-		sensor = "σ " + digits(s)
+	note := c.note(v)
+	if _, ok := c.sigma[v]; ok {
+		note = "σ " + note
 	}
-	return fmt.Sprintf("%s: %s, %s", cut(c.call(v)), share(c.probability(v)), sensor)
+	return fmt.Sprintf("%s: %s, %s", cut(c.call(v)), share(c.probability(v)), note)
 }
 
 // explain writes the map's title, description and legend.
 func (c *content) explain(s *scene) {
-	r := c.Report
+	r, w := c.Report, c.words()
 	s.Scale, s.Low, s.High = swatches(), "0 %", share(c.highest)
-	s.sign("credible", "thick ring: the source is among these with 95 %% probability (%s in all)", nodesOf(r.Posterior.CredibleSetSize))
+	s.sign("credible", "thick ring: %s is among these with 95 %% probability (%s in all)", w.Source,
+		c.count(r.Posterior.CredibleSetSize))
 	if r.StandsOut() {
 		s.sign("halo", "blue band: the community that the answer names, %s", cut(r.Communities[0].Name))
 	}
 	if s.Star != nil {
-		s.sign("star", "blue star: where the source really was")
+		s.sign("star", "blue star: %s", w.Truth)
 	}
 	switch {
+	case c.Whisper():
+		c.explainAnswers(s)
 	case c.sigmaMax > c.sigmaMin:
 		s.sign("size", "large to small: sensors with little to much noise, σ from %s to %s", digits(c.sigmaMin), digits(c.sigmaMax))
 	case len(c.sigma) > 0:
 		s.sign("circle", "circle: a sensor, each with noise of σ = %s", digits(c.sigmaMin))
 	}
-	if len(c.sigma) < c.graph.Order() {
-		s.sign("square", "small square: a node without a sensor")
+	if len(c.sigma)+len(c.answer) < c.graph.Order() {
+		s.sign("square", "small square: %s", w.Silent)
 	}
-	where := "Nodes are placed by a layout."
+	where := "by a layout"
 	if c.places != nil {
-		where = "Nodes are placed by their properties."
+		where = "by their properties"
 	}
-	s.Text = fmt.Sprintf("%s The likeliest node is %s, with probability %s. The table of the likeliest nodes below says the same.", where,
-		cut(c.Best()), share(c.probability(c.best)))
+	if c.Whisper() {
+		s.Text = fmt.Sprintf("People are placed %s. The tables below say the same in numbers.", where)
+		return
+	}
+	s.Text = fmt.Sprintf("Nodes are placed %s. The likeliest node is %s, with probability %s. The table of the likeliest nodes below "+
+		"says the same.", where, cut(c.Best()), share(c.probability(c.best)))
+}
+
+// explainAnswers adds the signs of answers to the legend.
+func (c *content) explainAnswers(s *scene) {
+	w := c.Report.Whisper
+	s.sign("size", "large circle: says yes (%s); small circle: says no (%s). The coin lies in %s of answers", thousands(w.Yes),
+		thousands(w.Asked-w.Yes), share(w.Flip))
 }

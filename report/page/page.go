@@ -54,7 +54,9 @@ func newContent(v View) (*content, error) {
 		if err := c.draw(); err != nil {
 			return nil, err
 		}
-		c.Likeliest, c.Neighbours = c.likeliest(), c.neighbours()
+		if c.Likeliest = c.likeliest(); !c.Whisper() {
+			c.Neighbours = c.neighbours()
+		}
 	}
 	c.rank()
 	return c, nil
@@ -71,6 +73,13 @@ func (c *content) gather() {
 		s := c.nodes.Sigma[k]
 		c.sigma[v] = s
 		c.sigmaMin, c.sigmaMax = min(c.sigmaMin, s), max(c.sigmaMax, s)
+	}
+	c.answer = make(map[int]string, len(c.nodes.Answering))
+	for k, v := range c.nodes.Answering {
+		c.answer[v] = saysNo
+		if c.nodes.Yes[k] {
+			c.answer[v] = saysYes
+		}
 	}
 	order := c.order()
 	c.credible = make(map[int]bool)
@@ -129,11 +138,7 @@ func (c *content) likeliest() []node {
 	order := c.order()
 	var out []node
 	for _, v := range order[:min(listed/2, len(order))] {
-		sigma := "no sensor"
-		if s, ok := c.sigma[v]; ok {
-			sigma = digits(s)
-		}
-		out = append(out, node{string(c.graph.ID(v)), c.name(v), names[c.labels[v]], c.probability(v), c.credible[v], sigma})
+		out = append(out, node{string(c.graph.ID(v)), c.name(v), names[c.labels[v]], c.probability(v), c.credible[v], c.note(v)})
 	}
 	return out
 }

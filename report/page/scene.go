@@ -16,6 +16,7 @@ import (
 // scene is a drawing of nodes in units of its view box.
 type scene struct {
 	Title, Text   string
+	Measure       string // what the colours show
 	Width, Height float64
 	Halo          string // path along the named community
 	Edges         []stroke
@@ -59,7 +60,7 @@ func marked(list []group) []group {
 // mark is a node or a community.
 type mark struct {
 	X, Y, R float64
-	Square  bool // a node without a sensor
+	Square  bool // a node without a sensor or an answer
 	Title   string
 }
 

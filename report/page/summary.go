@@ -12,17 +12,11 @@ import (
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// sum is a number at the head of the page.
-type sum struct{ Name, Value, Note string }
-
-// facts of a table, for the template.
-type factTable struct {
-	Caption string
-	List    []fact
-}
-
 // Headline is the answer in a few words.
 func (c *content) Headline() string {
+	if c.Whisper() {
+		return c.whisperHeadline()
+	}
 	r := c.Report
 	switch v := r.Verdict(); {
 	case v == report.NoSource:
@@ -56,6 +50,9 @@ func (c *content) sure() string {
 
 // Next says what to do with the answer.
 func (c *content) Next() string {
+	if c.Whisper() {
+		return c.whisperNext()
+	}
 	const cheaper = "Before another release spends, graphcloak plan says how often its answer would be right: a larger ε or fewer " +
 		"communities help, and --target-accuracy finds the ε."
 	switch v := c.Report.Verdict(); {
@@ -75,9 +72,6 @@ func (c *content) Next() string {
 	return "Look among all of its members, not at the likeliest node alone, and then at the communities that come next."
 }
 
-// Several reports whether the posterior supposes another number of sources than one.
-func (c *content) Several() bool { return c.Report.Sources != nil && c.Report.Sources.Count != 1 }
-
 // Sums are the numbers that a reader wants first.
 func (c *content) Sums() []sum {
 	r := c.Report
@@ -86,21 +80,26 @@ func (c *content) Sums() []sum {
 		top := r.Communities[0]
 		list = append(list, sum{
 			"How sure", c.sure(),
-			fmt.Sprintf("%s for the likeliest community, which was %s before the measurements", percent(top.Probability),
-				percent(top.Prior)),
+			fmt.Sprintf("%s for the likeliest community, which was %s before the %s", percent(top.Probability),
+				percent(top.Prior), c.words().Data),
 		})
 	}
 	if r.Answers() {
 		list = append(list, sum{
-			"Hidden among", nodesOf(r.Posterior.CredibleSetSize),
+			"Hidden among", c.count(r.Posterior.CredibleSetSize),
 			fmt.Sprintf("of %s, with 95 %% probability", thousands(r.NodeCount)),
 		})
 	}
-	if r.EpsilonSpent > 0 {
+	if c.Whisper() {
+		list = append(list, c.whisperSums()...)
+	} else if r.EpsilonSpent > 0 {
 		list = append(list, sum{"Privacy spent", "ε = " + digits(r.EpsilonSpent), "at δ = " + digits(r.DeltaSpent) + c.plainPromise()})
 	}
 	if b := c.Budget; b != nil {
 		s := sum{"Left to spend", "no limit set", fmt.Sprintf("after ε = %s in %s", digits(b.Epsilon), counted(b.Releases, "release"))}
+		if b.PerPerson {
+			s.Note += b.Of()
+		}
 		if b.CapEpsilon > 0 {
 			s.Value = "ε = " + digits(b.Left)
 		}
@@ -187,6 +186,9 @@ func (c *content) FitSentences() (list []string) {
 		}
 	}
 	if p := c.Report.Presence; p != nil && p.Trials > 0 {
+		if c.Whisper() {
+			return append(list, c.whisperPresence(p))
+		}
 		if p.FalseAlarm >= 1 {
 			return append(list, "That there is a source was supposed and not tested (--false-alarm 1).")
 		}
@@ -213,14 +215,6 @@ func (c *content) fitSentence(f *report.Fit) string {
 		verdict = "Poorly"
 	}
 	return fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue))
-}
-
-// rare is a share that is not read for what it is below one in a thousand.
-func rare(p float64) string {
-	if p < report.NoFit {
-		return "fewer than 0.1 %"
-	}
-	return share(p)
 }
 
 // compared says how well another explanation does beside the model.
@@ -309,14 +303,10 @@ func (c *content) RunFacts() factTable {
 		{"started", when},
 		{"version", r.Version},
 		{"store", r.Store},
-		{"nodes", thousands(r.NodeCount)},
+		{c.words().Nodes, thousands(r.NodeCount)},
 		{"relationships", thousands(r.RelationshipCount)},
 		{"components", thousands(r.ComponentCount)},
-		{"sensors that report", thousands(r.SensorCount)},
+		{c.words().Report, thousands(r.SensorCount)},
 		{"ledger head", r.LedgerHead},
 	})}
-}
-
-func filled(list []fact) []fact {
-	return slices.DeleteFunc(list, func(f fact) bool { return f.Value == "" || f.Value == "0" })
 }

@@ -115,3 +115,18 @@ func counted(n int, what string) string {
 	}
 	return thousands(n) + " " + what + "s"
 }
+
+func peopleOf(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return thousands(n) + " people"
+}
+
+// rare is a share that is not read for what it is below one in a thousand.
+func rare(p float64) string {
+	if p < report.NoFit {
+		return "fewer than 0.1 %"
+	}
+	return share(p)
+}
