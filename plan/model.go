@@ -170,8 +170,11 @@ func (m *Model) describeSelection() []string {
 		notes = append(notes, fmt.Sprintf("nodes with no relationship were left out of graph, sensors, sources and answer: %d", d.Isolated))
 	}
 	if isolated := m.isolated(); isolated > 0 {
-		notes = append(notes, fmt.Sprintf("nodes with no relationship: %d; a source there is not protected, for it does not diffuse",
-			isolated))
+		note := fmt.Sprintf("nodes with no relationship: %d", isolated)
+		if !m.Answers {
+			note += "; a source there is not protected, for it does not diffuse"
+		}
+		notes = append(notes, note)
 	}
 	return notes
 }

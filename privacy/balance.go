@@ -15,7 +15,7 @@ type Balance struct {
 	Releases         int64    `json:"releases"`
 	Rho              float64  `json:"rho"`     // 0 where answers are counted, whose ε adds
 	Epsilon          *float64 `json:"epsilon"` // of all releases, however old
-	Delta            float64  `json:"delta"`   // at which every ε holds
+	Delta            float64  `json:"delta"`   // at which every ε holds; 0 of answers, at any
 	CapEpsilon       *float64 `json:"capEpsilon"`
 	CapDelta         *float64 `json:"capDelta"`
 	CapPerSeconds    int64    `json:"capPerSeconds,omitempty"` // of a sliding cap
@@ -69,7 +69,7 @@ func balanceOf(a, recent Account, delta float64) Balance {
 		Delta: delta, Head: a.Head.String(),
 	}
 	if a.Guarantee.pure() {
-		b.Rho = 0
+		b.Rho, b.Delta = 0, 0
 	}
 	left, ok := recent.Remaining()
 	if !ok {

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -36,8 +37,35 @@ func AnswerOutline(runID, prefix string, nodes []int) Table {
 	return t
 }
 
+// AnswerReleaseOutline is [AnswerOutline] for answers of which nothing was made.
+func AnswerReleaseOutline(runID, prefix string, nodes []int) Table {
+	t := AnswerOutline(runID, prefix, nodes)
+	t.columns = append(t.columns[:answerColumns:answerColumns], t.columns[len(t.columns)-1])
+	t.columns[answerColumns].Nodes = nodes
+	return t
+}
+
 // NewAnswerTable turns the report of a whisper into the table to write. The answers in it are published ones.
 func NewAnswerTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) Table {
+	t := AnswerOutline(r.RunID, prefix, nil)
+	fillAnswers(t.columns, g, kept, r.Whisper.Rumour)
+	r.fillNodes(t.columns[answerColumns:])
+	t.record = append(r.answerProperties(t.columns), r.whisperProperties()...)
+	return t
+}
+
+// NewAnswerReleaseTable is [NewAnswerTable] for answers of which nothing was made.
+func NewAnswerReleaseTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) Table {
+	t := AnswerReleaseOutline(r.RunID, prefix, nil)
+	fillAnswers(t.columns, g, kept, r.Whisper.Rumour)
+	last := &t.columns[answerColumns]
+	last.Nodes, last.Strings = t.columns[0].Nodes, slices.Repeat([]string{r.RunID}, len(t.columns[0].Nodes))
+	t.record = r.answerProperties(t.columns)
+	return t
+}
+
+// fillAnswers fills the columns of kept answers.
+func fillAnswers(columns []Column, g *graph.Graph, kept answer.Kept, rumour string) {
 	var nodes []int
 	var yes, rounds []int64
 	var epsilons []float64
@@ -52,23 +80,22 @@ func NewAnswerTable(g *graph.Graph, kept answer.Kept, r *Report, prefix string) 
 			said = 1
 		}
 		nodes, yes, rounds = append(nodes, i), append(yes, said), append(rounds, int64(a.Round))
-		epsilons, rumours = append(epsilons, a.Epsilon), append(rumours, r.Whisper.Rumour)
+		epsilons, rumours = append(epsilons, a.Epsilon), append(rumours, rumour)
 	}
-	t := AnswerOutline(r.RunID, prefix, nodes)
-	t.columns[0].Ints, t.columns[1].Ints, t.columns[2].Floats, t.columns[3].Strings = yes, rounds, epsilons, rumours
-	r.fillNodes(t.columns[answerColumns:])
-	t.record = r.whisperProperties(t.columns)
-	return t
+	columns[0].Ints, columns[1].Ints, columns[2].Floats, columns[3].Strings = yes, rounds, epsilons, rumours
+	for k := range answerColumns {
+		columns[k].Nodes = nodes
+	}
 }
 
-// whisperProperties are those of the run's record.
-func (r *Report) whisperProperties(columns []Column) []Property {
+// answerProperties are those of a run's record that describe its answers.
+func (r *Report) answerProperties(columns []Column) []Property {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.Name
 	}
 	w := r.Whisper
-	p := []Property{
+	return []Property{
 		{"runId", r.RunID},
 		{"releaseId", r.ReleaseID},
 		{"version", r.Version},
@@ -90,6 +117,13 @@ func (r *Report) whisperProperties(columns []Column) []Property {
 		{"rumour", w.Rumour},
 		{"round", int64(w.Round)},
 		{"asked", int64(w.Asked)},
+	}
+}
+
+// whisperProperties are those of a run's record that say where the rumour began.
+func (r *Report) whisperProperties() []Property {
+	w := r.Whisper
+	p := []Property{
 		{"yes", int64(w.Yes)},
 		{"heard", w.Heard},
 		{"heardError", w.HeardError},

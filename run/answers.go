@@ -109,24 +109,33 @@ func drawAnswers(a *Attempt, truths []bool, noise privacy.Noise) (*AnswerRelease
 
 // redrawAnswers reads the truths of a paid attempt again and draws its answers. A person whose truth is gone meanwhile is an error.
 func (m *Model) redrawAnswers(ctx context.Context, a *Attempt, job Job) (*AnswerRelease, error) {
-	if err := m.MatchesWhisper(a.Whisper); err != nil {
-		return nil, err
+	if err := m.MatchesWhisper(a.Whisper); err != nil || a.Answers != nil {
+		return a.Answers, err
 	}
 	signal := a.Signal
 	signal.Values = job.Signal.Values
-	values, err := m.truths(ctx, signal)
+	truths, err := m.truthsOf(ctx, a.Whisper, signal)
 	if err != nil {
 		return nil, err
 	}
-	truths, gone := make([]bool, len(a.Whisper.People)), 0
-	for k, s := range a.Whisper.People {
-		truths[k] = values[s.Node] == 1
-		if math.IsNaN(values[s.Node]) {
-			gone++
+	return drawAnswers(a, truths, job.Noise)
+}
+
+// truthsOf reads the truths of the people of a plan. Those who have none are an error with their number.
+func (m *Model) truthsOf(ctx context.Context, p *plan.Whisper, s plan.Signal) ([]bool, error) {
+	values, err := m.truths(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	truths, missing := make([]bool, len(p.People)), 0
+	for k, person := range p.People {
+		truths[k] = values[person.Node] == 1
+		if math.IsNaN(values[person.Node]) {
+			missing++
 		}
 	}
-	if gone > 0 {
-		return nil, badSignal(signal.AnswerProperty, "is missing", gone)
+	if missing > 0 {
+		return nil, badSignal(s.AnswerProperty, "is missing", missing)
 	}
-	return drawAnswers(a, truths, job.Noise)
+	return truths, nil
 }

@@ -21,6 +21,8 @@ type Attempt struct {
 	Plan    *plan.Plan    `json:"plan,omitempty"`
 	Whisper *plan.Whisper `json:"whisper,omitempty"`
 	Release *Release      `json:"release,omitempty"` // of sensors; nil: its noise is drawn once it is paid for
+	// Answers are those that people drew themselves; nil: they are drawn once they are paid for.
+	Answers *AnswerRelease `json:"answers,omitempty"`
 }
 
 func (a *Attempt) charge() (privacy.Charge, error) {

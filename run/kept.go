@@ -61,7 +61,7 @@ func (k *Kept) Values() int {
 // Randomness is that of the values that are still to be drawn; the system's where there are none.
 func (k *Kept) Randomness() privacy.Randomness {
 	switch a := k.Attempt; {
-	case a == nil || a.Release != nil:
+	case a == nil || a.Release != nil || a.Answers != nil:
 		return privacy.SystemRandomness
 	case a.Whisper != nil:
 		return a.Whisper.Randomness

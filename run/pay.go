@@ -159,7 +159,7 @@ func (m *Model) Redeem(ctx context.Context, k *Kept, job Job) error {
 	switch a := k.Attempt; {
 	case a == nil:
 		return nil
-	case a.Release == nil:
+	case a.Release == nil && a.Answers == nil:
 		if err := checkKey(k.Randomness(), job.Noise); err != nil {
 			return err
 		}

@@ -127,9 +127,11 @@ func (m *Model) Resume(ctx context.Context, k *Kept, job Job) (*report.Report, e
 		return nil, err
 	}
 	switch {
+	case k.Answers != nil && k.ReleaseOnly:
+		_, err := m.PublishAnswers(ctx, k.Answers, job)
+		return nil, err
 	case k.Answers != nil:
-		job.Asking.Rumour = k.Answers.Plan.Rumour
-		return m.completeWhisper(ctx, k.Answers, job)
+		return m.CompleteAnswers(ctx, k.Answers, job)
 	case k.ReleaseOnly:
 		_, err := m.Publish(ctx, k.Release, job)
 		return nil, err

@@ -44,6 +44,11 @@ func (m *Model) runWhisper(ctx context.Context, job Job) (*report.Report, error)
 		}
 	}
 	m.Millis.PreProcessingMillis = plan.Since(start)
+	if len(p.People) > 0 {
+		if err := checkKey(p.Randomness, job.Noise); err != nil {
+			return nil, err
+		}
+	}
 	outline := report.AnswerOutline(job.RunID, job.Write.Prefix, m.answering(p.Nodes(), kept))
 	if err := m.checkWhisper(ctx, p, job, outline); err != nil {
 		return nil, err
@@ -55,15 +60,16 @@ func (m *Model) runWhisper(ctx context.Context, job Job) (*report.Report, error)
 		m.Notes = append(m.Notes, "the answers are not kept on the nodes in this mode: the next run asks again, and pays again")
 	}
 	if len(p.People) == 0 {
-		return m.completeWhisper(ctx, &AnswerRelease{Plan: p, Signal: job.Signal}, job)
+		return m.CompleteAnswers(ctx, &AnswerRelease{Plan: p, Signal: job.Signal}, job)
 	}
 	start = time.Now()
-	r, err := m.payForAnswers(ctx, p, truths, job, outline, false)
+	a := answerAttempt(p, job)
+	r, err := pay(ctx, m, a, outline, job, func() (*AnswerRelease, error) { return drawAnswers(a, truths, job.Noise) }, putAnswers, false)
 	if err != nil {
 		return nil, err
 	}
 	m.Millis.PrivacyMillis = wholeSeconds(plan.Since(start))
-	return m.completeWhisper(ctx, r, job)
+	return m.CompleteAnswers(ctx, r, job)
 }
 
 // askWhom makes the plan of a run: it asks whoever has a truth and no kept answer of the round. truths are beside the plan's people.
@@ -115,9 +121,6 @@ func (m *Model) checkWhisper(ctx context.Context, p *plan.Whisper, job Job, outl
 		if _, err := checkCap(ctx, job.Ledger, Scope(job.Signal), job.RequireCap); err != nil {
 			return err
 		}
-		if err := checkKey(p.Randomness, job.Noise); err != nil {
-			return err
-		}
 		if job.DryRun || job.AskFirst {
 			if err := grants(ctx, job.Ledger, answerAttempt(p, job)); err != nil {
 				return err
@@ -130,21 +133,36 @@ func (m *Model) checkWhisper(ctx context.Context, p *plan.Whisper, job Job, outl
 	return job.Write.To.Check(ctx, m.Graph, outline, job.Write.Force)
 }
 
-// payForAnswers is [pay] for answers.
-func (m *Model) payForAnswers(ctx context.Context, p *plan.Whisper, truths []bool, job Job, outline report.Table, releaseOnly bool,
-) (*AnswerRelease, error) {
-	a := answerAttempt(p, job)
-	draw := func() (*AnswerRelease, error) { return drawAnswers(a, truths, job.Noise) }
-	return pay(ctx, m, a, outline, job, draw, putAnswers, releaseOnly)
-}
-
-// completeWhisper locates and writes back: the second half of a run, and the whole of a resumed one.
-func (m *Model) completeWhisper(ctx context.Context, r *AnswerRelease, job Job) (*report.Report, error) {
+// CompleteAnswers says where the rumour began and writes back: the second half of a run, the whole of a resumed one, or, under another
+// run id than the release's, a new look at old answers, which costs nothing. Answers that are kept on the nodes are read beside those of
+// the release. The errors are those of [Model.Locate], [Payment] and the sink.
+func (m *Model) CompleteAnswers(ctx context.Context, r *AnswerRelease, job Job) (*report.Report, error) {
 	rep, err := m.locateAndWrite(ctx, r, job)
-	if err == nil || r.Release == nil || errors.Is(err, ErrUnpaid) {
+	if err == nil || !r.isOf(job) || errors.Is(err, ErrUnpaid) {
 		return rep, err
 	}
 	return nil, &UnfinishedError{job.RunID, IsSpent, err}
+}
+
+// isOf reports whether the job is that which paid for the release.
+func (r *AnswerRelease) isOf(job Job) bool { return r.Release != nil && r.ID() == job.RunID }
+
+// keptBeside returns the kept answers about the rumour with those of the release among them.
+func (m *Model) keptBeside(ctx context.Context, r *AnswerRelease, job Job) (answer.Kept, error) {
+	job.Asking = plan.Asking{Rumour: r.Plan.Rumour, Round: r.Plan.Round, Epsilon: r.Plan.Epsilon}
+	kept, err := m.keptAnswers(ctx, job)
+	if err == nil {
+		err = sameEpsilon(kept, job.Asking)
+	}
+	if err != nil || r.Release == nil {
+		return kept, err
+	}
+	for _, a := range r.Answers() {
+		if kept[a.ID].Round <= r.Plan.Round {
+			kept[a.ID] = answer.KeptAnswer{Yes: a.Yes, Round: r.Plan.Round, Epsilon: r.Plan.Epsilon}
+		}
+	}
+	return kept, nil
 }
 
 func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (*report.Report, error) {
@@ -152,18 +170,9 @@ func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (
 	if err != nil {
 		return nil, err
 	}
-	kept, err := m.keptAnswers(ctx, job)
+	kept, err := m.keptBeside(ctx, r, job)
 	if err != nil {
 		return nil, err
-	}
-	job.Asking.Epsilon, job.Asking.Round = r.Plan.Epsilon, r.Plan.Round
-	if err := sameEpsilon(kept, job.Asking); err != nil {
-		return nil, err
-	}
-	if r.Release != nil {
-		for _, a := range r.Answers() {
-			kept[a.ID] = answer.KeptAnswer{Yes: a.Yes, Round: r.Plan.Round, Epsilon: r.Plan.Epsilon}
-		}
 	}
 	rep, err := m.Locate(ctx, r.Plan, kept, job.Recover)
 	if err != nil {
@@ -171,7 +180,9 @@ func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (
 	}
 	rep.RunID, rep.Version, rep.Configuration, rep.Signal = job.RunID, job.Version, job.Configuration, r.Signal.AnswerProperty
 	start := time.Now()
-	if r.Release != nil {
+	if !r.isOf(job) {
+		rep.Whisper.New = 0
+	} else {
 		paid, err := openPayment(ctx, job.Ledger, r)
 		if err != nil {
 			return nil, err
@@ -186,7 +197,7 @@ func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (
 		}
 		rep.NodePropertiesWritten = table.Size()
 	}
-	if r.Release != nil {
+	if r.isOf(job) {
 		if err := markWritten(ctx, r, job); err != nil {
 			return nil, err
 		}

@@ -40,6 +40,12 @@ func newAuditCommand(app *app) *cobra.Command {
 			if o.trials < 100 {
 				return fail(exitUsage, "--trials is %d, want ≥ 100", o.trials)
 			}
+			if app.aboutWhisper(o.plan) {
+				if !cmd.Flags().Changed("trials") {
+					o.trials = answerTrials
+				}
+				return app.auditAnswers(cmd.Context(), o.plan, o.trials)
+			}
 			return app.audit(cmd.Context(), o)
 		},
 	}

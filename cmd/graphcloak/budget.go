@@ -45,7 +45,8 @@ func refuseUnknown(known []string, scope string) error {
 func newBudgetSetCommand(app *app) *cobra.Command {
 	var limit privacy.Cap
 	create, scope, per := false, "", ""
-	cmd := app.budget(&cobra.Command{
+	var cmd *cobra.Command
+	cmd = app.budget(&cobra.Command{
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
 		Long: "set writes a cap into the ledger: all releases of a scope together stay (ε, δ)-private, and one that would pass it is\n" +
@@ -69,8 +70,11 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			}
 			limit.PerSeconds = int64(time.Duration(window) / time.Second)
 		}
+		if !cmd.Flags().Changed("delta") {
+			limit.Delta = unusedDelta(ctx, l, scope)
+		}
 		if err := limit.Validate(); err != nil {
-			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta")
+			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta; a cap of answers of yes or no uses no δ, and takes any")
 		}
 		watched, err := app.watchLedger(l)
 		if err != nil {
@@ -89,6 +93,17 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 	cmd.Flags().BoolVar(&create, "create", false, "limit a scope that the ledger does not know yet")
 	return cmd
 }
+
+// unusedDelta is a δ for the cap of a scope whose answers of yes or no use none; 0 where a δ is needed.
+func unusedDelta(ctx context.Context, l privacy.Ledger, scope string) float64 {
+	if a, err := privacy.ReplayLedger(ctx, l, scope); err == nil && a.Guarantee == privacy.PerPerson {
+		return defaultAnswersDelta
+	}
+	return 0
+}
+
+// defaultAnswersDelta stands in a cap where δ says nothing.
+const defaultAnswersDelta = 1e-5
 
 // setCap limits a scope.
 func setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Cap, create bool) error {
@@ -217,6 +232,12 @@ func (a *app) showAccounts(ctx context.Context, l privacy.Ledger, scopes []strin
 	}
 	sliding := slices.ContainsFunc(balances, func(b privacy.Balance) bool { return b.CapPerSeconds > 0 })
 	text := "Each ε holds at the δ of its row; what adds up whatever the δ is ρ, which --verbose shows."
+	if pure := func(b privacy.Balance) bool { return b.Guarantee == privacy.PerPerson.String() }; slices.ContainsFunc(balances, pure) {
+		own := "Where people are asked, ε is that of the person who spent most, and adds up by itself: δ is 0."
+		if text += " " + own; !slices.ContainsFunc(balances, func(b privacy.Balance) bool { return !pure(b) }) {
+			text = own
+		}
+	}
 	if sliding {
 		text += " A cap with \"cap per\" limits what is spent in any time as long as that, recent ε; ε is that of all releases, " +
 			"however old."

@@ -42,6 +42,9 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			if err := e.check(); err != nil {
 				return err
 			}
+			if app.aboutWhisper(e.plan) {
+				return app.evaluateAnswers(cmd.Context(), e)
+			}
 			return app.evaluate(cmd.Context(), e)
 		},
 	}

@@ -58,6 +58,9 @@ func (a *app) initialise(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if a.config.Signal.AnswerProperty != "" { // it stood there as what is private
+		choice.Source = ""
+	}
 	if err := a.adopt(cmd, flagsOf(choice)); err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 		a.note("Note: there are more labels, types or properties than init looks at; flags such as --node-labels name any")
 	}
 	given := a.given()
-	if err := checkPrivate(ctx, s, schema, given.Private()); err != nil {
+	if err := checkPrivate(ctx, s, schema, given.Private(), a.config.Signal.AnswerProperty != ""); err != nil {
 		return advice.Choice{}, err
 	}
 	schema = nameable(schema)
@@ -148,8 +151,8 @@ func nameable(s connector.Schema) connector.Schema {
 }
 
 // checkPrivate refuses a private property that the store does not have, or that holds no
-// numbers, by what the schema says of it.
-func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, property string) error {
+// numbers where it is none of answers, by what the schema says of it.
+func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, property string, answers bool) error {
 	if property == "" {
 		return nil
 	}
@@ -168,7 +171,7 @@ func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, pr
 			}
 		}
 	}
-	if kind != "" && !kind.Numeric() {
+	if kind != "" && !kind.Numeric() && !answers {
 		return fail(exitValidation, "the property %q holds no numbers, and what is released are numbers", property).
 			hint("name another property with --source-property or --measurement-property")
 	}

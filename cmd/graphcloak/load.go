@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -100,7 +101,7 @@ func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcl
 	defer s.Close(context.WithoutCancel(ctx))
 	switch err := a.checkSignal(ctx, s, job.Signal); {
 	case err == nil:
-	case job.Signal.MeasurementProperty != "" && errors.Is(err, connector.ErrNotFound): // sensors may measure later
+	case job.Signal.SourceProperty == "" && errors.Is(err, connector.ErrNotFound): // sensors may measure, and people answer, later
 		a.note("Note: %v, so far", err)
 	default:
 		return err
@@ -142,7 +143,8 @@ func (a *app) given() advice.Choice {
 	c := a.config
 	choice := advice.Choice{
 		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
-		Source: c.Signal.SourceProperty, Measurement: c.Signal.MeasurementProperty, Community: c.Community.Property,
+		Source: cmp.Or(c.Signal.SourceProperty, c.Signal.AnswerProperty), Measurement: c.Signal.MeasurementProperty,
+		Community: c.Community.Property,
 		Weight: c.Projection.RelationshipWeightProperty, Sensor: c.Sensors.Property,
 		Caption: c.Report.Caption,
 	}

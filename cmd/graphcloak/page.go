@@ -109,6 +109,9 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	}
 	if x.CapEpsilon != nil {
 		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
+		if x.Guarantee == privacy.PerPerson.String() { // whose cap is one of ε alone
+			b.CapDelta = 0
+		}
 		if x.CapPerSeconds > 0 {
 			b.Per = config.Span(time.Duration(x.CapPerSeconds) * time.Second).String()
 		}

@@ -25,6 +25,9 @@ func newPlanCommand(app *app) *cobra.Command {
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if app.aboutWhisper("") {
+				return app.planAnswers(cmd.Context(), packages, choice)
+			}
 			return app.plan(cmd, packages, choice)
 		},
 	}

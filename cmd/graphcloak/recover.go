@@ -71,6 +71,9 @@ func newRecoverCommand(app *app) *cobra.Command {
 // recoverRelease recovers from a release file; in write mode the results go to
 // the store under a run of their own.
 func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) error {
+	if holdsAnswers(path) {
+		return a.recoverAnswers(ctx, s, path)
+	}
 	var r graphcloak.Release
 	if err := a.readRelease(path, &r); err != nil {
 		return err

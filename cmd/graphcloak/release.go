@@ -37,6 +37,9 @@ func newReleaseCommand(app *app) *cobra.Command {
 			if path == "" {
 				return fail(exitUsage, "no plan is named").hint("give --plan FILE, made by `graphcloak plan -o FILE`")
 			}
+			if app.aboutWhisper(path) {
+				return app.releaseAnswers(cmd.Context(), path, sensors)
+			}
 			var p graphcloak.Plan
 			if err := app.readPlan(path, &p); err != nil {
 				return err

@@ -98,7 +98,7 @@ func checkNotReleased(ctx context.Context, s graphStore, job graphcloak.Job, mor
 // privateNames are the properties that are released with noise, now or by a run that
 // the store knows: none of them is read for a page.
 func privateNames(ctx context.Context, s graphStore, signal graphcloak.Signal) ([]string, error) {
-	names := []string{signal.SourceProperty, signal.MeasurementProperty}
+	names := []string{signal.SourceProperty, signal.MeasurementProperty, signal.AnswerProperty}
 	known, err := secrets(ctx, s)
 	for _, k := range known {
 		names = append(names, k.property)

@@ -114,6 +114,9 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 	case err != nil:
 		return a.outdated(err, runID)
 	}
+	if kept.ReleaseOnly && kept.Answers != nil {
+		return a.finishAnswers(ctx, m, kept.Answers, job)
+	}
 	if kept.ReleaseOnly {
 		return a.finishRelease(ctx, m, kept.Release, job)
 	}

@@ -41,6 +41,9 @@ func newRevealCommand(app *app) *cobra.Command {
 }
 
 func (a *app) reveal(ctx context.Context, path, key string) error {
+	if holdsAnswers(path) {
+		return a.revealAnswers(ctx, path, key)
+	}
 	var r graphcloak.Release
 	if err := a.readRelease(path, &r); err != nil {
 		return err

@@ -192,6 +192,6 @@ func (a *app) undo(ctx context.Context, s graphStore, runID string) error {
 	}
 	return a.render(map[string]any{"runId": runID, "nodesCleared": nodes}, term.Section{
 		Text: fmt.Sprintf("Removed the properties of run %s from %s. Its record stays, and what it spent stays spent.", runID,
-			report.Count(nodes, "node")),
+			report.Count(nodes, "node")) + undoneAnswers(ctx, s, runID),
 	})
 }

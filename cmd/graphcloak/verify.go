@@ -32,6 +32,9 @@ func newVerifyCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if holdsAnswers(args[0]) {
+				return app.verifyAnswers(cmd.Context(), args[0], path)
+			}
 			var r graphcloak.Release
 			if err := app.readRelease(args[0], &r); err != nil {
 				return err
@@ -178,6 +181,15 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 	if err := m.CertifyRelease(ctx, r); err != nil {
 		return nil, err
 	}
+	paid, err := a.verifyPayment(ctx, s, r, digest)
+	return append([]finding{
+		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
+		{"sensitivity", certified(r)},
+	}, paid...), err
+}
+
+// verifyPayment finds the payment of a release in the ledger, and what else that holds about it.
+func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn, digest privacy.Digest) ([]finding, error) {
 	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		return nil, err
@@ -187,8 +199,6 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 		return nil, err
 	}
 	findings := []finding{
-		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
-		{"sensitivity", certified(r)},
 		{"payment", fmt.Sprintf("entry %d of scope %q pays in full; the chain is whole", paid.Seq, paid.Scope)},
 	}
 	for _, e := range entries[1:] {

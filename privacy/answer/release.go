@@ -119,6 +119,9 @@ func (r *Release) Plan() *Plan { return r.plan }
 // ID returns the release id.
 func (r *Release) ID() string { return r.id }
 
+// Escrow returns the deployment and the epoch of the keys; "" and 0: the system's randomness.
+func (r *Release) Escrow() (deployment string, epoch uint32) { return r.deployment, r.epoch }
+
 // Answers returns the answers in the order of the plan's people, without those who gave none.
 func (r *Release) Answers() []Answer { return slices.Clone(r.answers) }
 

@@ -13,20 +13,35 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/privacy/answer"
 )
 
 // WriteDir writes each package to a new file in dir, named after its sensor, and
 // returns the paths. It never overwrites a file.
 func WriteDir(dir string, packages []Package) ([]string, error) {
+	return writeDir(dir, packages, func(p Package) graph.ID { return p.Sensor.ID })
+}
+
+// WriteAnswerDir is [WriteDir] for packages of people who answer.
+func WriteAnswerDir(dir string, packages []answer.Package) ([]string, error) {
+	return writeDir(dir, packages, func(p answer.Package) graph.ID { return p.Person })
+}
+
+func writeDir[P any](dir string, packages []P, id func(P) graph.ID) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("sensor: package directory: %w", err)
 	}
-	paths, names := make([]string, 0, len(packages)), fileNames(packages)
+	paths, ids := make([]string, 0, len(packages)), make([]graph.ID, len(packages))
+	for i, p := range packages {
+		ids[i] = id(p)
+	}
+	names := fileNames(ids)
 	for i, p := range packages {
 		data, err := json.MarshalIndent(p, "", "  ")
 		if err != nil {
-			return paths, fmt.Errorf("sensor: package of %q: %w", p.Sensor.ID, err)
+			return paths, fmt.Errorf("sensor: package of %q: %w", ids[i], err)
 		}
 		path := filepath.Join(dir, names[i])
 		err = disk.Write(path, disk.Options{Mode: 0o644, Lazy: true}, func(w io.Writer) error {
@@ -56,14 +71,14 @@ func ReadFile(path string) (Package, error) {
 // themselves, other bytes as %XX. An id that is long, means a device on Windows
 // (CON, NUL, COM1, …) or equals an earlier one but for its case has a hash of
 // itself instead.
-func fileNames(packages []Package) []string {
-	names := make([]string, len(packages))
+func fileNames(ids []graph.ID) []string {
+	names := make([]string, len(ids))
 	device := regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])?$`)
-	taken := make(map[string]bool, len(packages))
-	for i, p := range packages {
-		name := plainName(string(p.Sensor.ID))
+	taken := make(map[string]bool, len(ids))
+	for i, id := range ids {
+		name := plainName(string(id))
 		if folded := strings.ToLower(name); len(name) > 120 || device.MatchString(folded) || taken[folded] {
-			sum := sha256.Sum256([]byte(p.Sensor.ID))
+			sum := sha256.Sum256([]byte(id))
 			name = hex.EncodeToString(sum[:])
 		}
 		taken[strings.ToLower(name)] = true

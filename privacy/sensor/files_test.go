@@ -17,14 +17,14 @@ func TestFileNames(t *testing.T) {
 		"17", "J-10", "j-10", "a/b", `a\b`, "..", ".", "", "a:b", "CON", "con", "nul", "NUL.txt", "COM1", "lpt9", "aux ", "a.", "a ",
 		"\x00", "\n", "a*?\"<>|", "ü", "Ü", "%2F", "/", "a%3Ab", strings.Repeat("x", 200), strings.Repeat("ü", 80), "~", "$MFT",
 	}
-	packages := make([]Package, len(ids))
+	people := make([]graph.ID, len(ids))
 	for i, id := range ids {
-		packages[i].Sensor.ID = graph.ID(id)
+		people[i] = graph.ID(id)
 	}
 	plain := regexp.MustCompile(`^[A-Za-z0-9_%-]{1,120}\.json$`)
 	reserved := regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 	seen := map[string]string{}
-	for i, name := range fileNames(packages) {
+	for i, name := range fileNames(people) {
 		if !plain.MatchString(name) || reserved.MatchString(name) {
 			t.Errorf("%q is written to %q", ids[i], name)
 		}
@@ -33,7 +33,7 @@ func TestFileNames(t *testing.T) {
 		}
 		seen[strings.ToLower(name)] = ids[i]
 	}
-	if names := fileNames(packages[:2]); names[0] != "17.json" || names[1] != "J-10.json" {
+	if names := fileNames(people[:2]); names[0] != "17.json" || names[1] != "J-10.json" {
 		t.Errorf("%q, want readable names", names)
 	}
 }

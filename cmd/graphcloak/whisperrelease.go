@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
+	"github.com/graphcloak/graphcloak/privacy/answer"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// releaseAnswers makes one release of answers: of the truths in the store, or of what people sent.
+func (a *app) releaseAnswers(ctx context.Context, path string, sensors fromSensors) error {
+	var p graphcloak.Whisper
+	if err := a.readAnswerPlan(path, &p); err != nil {
+		return err
+	}
+	job, sent, err := a.answersJob(&p, sensors)
+	if err != nil {
+		return err
+	}
+	if _, err := checkState(); err != nil {
+		return err
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := a.model(ctx, s, p.Model)
+	if err != nil {
+		return err
+	}
+	digest, err := p.Digest()
+	if err != nil {
+		return err
+	}
+	identity, err := jobIdentity(job, a.config, []any{digest, sent})
+	if err != nil {
+		return err
+	}
+	scope := run.Scope(job.Signal)
+	if done, err := a.resolveInterrupted(ctx, s, interruption{scope, identity, p.GraphDigest, false, job.DryRun}); done || err != nil {
+		return err
+	}
+	if !job.DryRun {
+		if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
+			return err
+		}
+	}
+	r, err := m.ReleaseAnswers(ctx, &p, sent, job)
+	if err != nil {
+		return a.unspent(job.RunID, explain(job, asRefusal(err)))
+	}
+	if job.DryRun {
+		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
+			return err
+		}
+		return a.wouldAsk(&p, job)
+	}
+	return a.finishAnswers(ctx, m, r, job)
+}
+
+// answersJob reads what the command was given, before a store is opened.
+func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphcloak.Job, sent []answer.Value, err error) {
+	job = graphcloak.Job{
+		Settings: p.Model, Signal: graphcloak.Signal{AnswerProperty: p.Rumour}, RequireCap: a.config.Execution.Strict,
+		Version: readBuild().Version, DryRun: a.config.Write.DryRun,
+		Write: graphcloak.WriteOptions{
+			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force,
+		},
+	}
+	if job.RunID, err = run.NewRunID(); err != nil {
+		return job, nil, err
+	}
+	switch {
+	case sensors.path != "":
+		sent, err = sensors.readAnswers(a)
+	case sensors.releaseID != "":
+		err = fail(exitUsage, "--release-id chooses among what people sent").hint("give --from-sensors FILE")
+	default:
+		job.Noise, err = a.noise(p.Randomness)
+	}
+	if err == nil && !job.Write.Enabled {
+		a.warn(answersNotKept)
+	}
+	return job, sent, err
+}
+
+// answersNotKept is the warning where answers are paid for and the store does not keep them.
+const answersNotKept = "the answers are not kept on the nodes in this mode: the next run asks again, and pays again; --mode write keeps them"
+
+// readAnswers returns the answers of one release, as read does values.
+func (f fromSensors) readAnswers(a *app) ([]answer.Value, error) {
+	in := a.stdin
+	if f.path != "-" {
+		file, err := disk.Open(f.path)
+		if err != nil {
+			return nil, fmt.Errorf("answers of people: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	all, ids, err := decodeAnswers(disk.Limit(in, "the input", maxFile))
+	if err != nil {
+		return nil, fail(exitValidation, "answers of people: %w", err).hint("give the lines that `graphcloak cloak --answers` wrote")
+	}
+	id := f.releaseID
+	switch {
+	case id == "" && len(ids) > 1:
+		return nil, fail(exitUsage, "people sent %d releases: %s", len(ids), firstFew(ids)).hint("choose one with --release-id")
+	case id == "" && len(ids) == 1:
+		id = ids[0]
+	}
+	sent := slices.DeleteFunc(all, func(v answer.Value) bool { return v.ReleaseID != id })
+	if len(sent) == 0 {
+		return nil, fail(exitNotFound, "nobody sent an answer of release %q", id).hint("the file holds releases %s", firstFew(ids))
+	}
+	return sent, nil
+}
+
+// decodeAnswers reads NDJSON, and the release ids in their order. An error repeats nothing of a line.
+func decodeAnswers(in io.Reader) (sent []answer.Value, ids []string, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxSensorLine)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var v answer.Value
+		if strictjson.Unmarshal(lines.Bytes(), &v) != nil { // the cause may quote it
+			return nil, nil, fmt.Errorf("line %d is no answer", n)
+		}
+		sent = append(sent, v)
+		if !slices.Contains(ids, v.ReleaseID) {
+			ids = append(ids, v.ReleaseID)
+		}
+	}
+	return sent, ids, lines.Err()
+}
+
+// finishAnswers is finishRelease for answers.
+func (a *app) finishAnswers(ctx context.Context, m *graphcloak.Model, r *run.AnswerRelease, job graphcloak.Job) error {
+	written, err := m.PublishAnswers(ctx, r, job)
+	if err != nil {
+		return a.outdated(err, job.RunID)
+	}
+	if err := a.showAnswers(r); err != nil {
+		return a.paidFor(job.RunID, err)
+	}
+	if err := a.forget(); err != nil {
+		a.warn("the staged release could not be removed: %v", err)
+	}
+	if job.Write.Enabled {
+		a.note("Wrote %d node properties as run %s", written, job.RunID)
+	}
+	if path := a.outputPath(); path != "" && a.tty.err {
+		a.note("Spent ε = %v of each of %s from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
+			r.Plan.Epsilon, peopleCount(len(r.Plan.People)), run.Scope(job.Signal), path)
+	}
+	return nil
+}
+
+func (a *app) showAnswers(r *run.AnswerRelease) error {
+	all, yes := r.Answers(), 0
+	for _, v := range all {
+		if v.Yes {
+			yes++
+		}
+	}
+	shown := all
+	if a.outputFormat() == "table" {
+		shown = all[:min(shownRows, len(all))]
+	}
+	return a.render(r,
+		term.Section{Text: fmt.Sprintf("Release %s: %d of %s say yes; ε = %v of each person's answer is spent.", r.ID(), yes,
+			peopleCount(len(all)), r.Plan.Epsilon)},
+		term.Section{
+			Title: "Answers, some of them flipped" + moreText(len(all)), Columns: []string{"nodeId", "yes"},
+			Rows: term.Rows(shown, func(v answer.Answer) []any { return []any{string(v.ID), v.Yes} }),
+		},
+		term.Section{Title: "Guarantee", Text: r.Plan.Sentence(), Detail: true})
+}
+
+// undoneAnswers says what became of the answers of a run that was undone, "" where it had none.
+func undoneAnswers(ctx context.Context, s graphStore, runID string) string {
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return ""
+	}
+	if r, err := connector.FindRun(runs, runID); err != nil || r.Record["rumour"] == nil {
+		return ""
+	}
+	return " Its answers are kept no more: whoever is asked again answers afresh, and pays again."
+}
