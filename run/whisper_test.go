@@ -191,3 +191,91 @@ func TestWhisperFiles(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestReleaseAnswers: a plan is paid for once and its answers stand on the nodes, where they are not asked for again; a release that
+// died before its coins were tossed is completed at no further cost, and a look at it costs nothing.
+func TestReleaseAnswers(t *testing.T) {
+	s, job := whisperJob(t)
+	m := must.Get(run.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+	p := must.Get(m.PlanWhisper(t.Context(), job.Asking, m.Sensors, nil))(t)
+	heard := job.Signal.Values
+	job.Signal.Values = slices.Clone(heard)
+	job.Signal.Values[3], job.Signal.Values[5] = math.NaN(), math.NaN()
+	_, err := m.ReleaseAnswers(t.Context(), p, nil, job)
+	if !errors.Is(err, run.ErrBadSignal) || !strings.Contains(err.Error(), "2 nodes") {
+		t.Errorf("two people without a truth: %v", err)
+	}
+	job.Signal.Values = heard
+	dry := job
+	dry.DryRun = true
+	r, err := m.ReleaseAnswers(t.Context(), p, nil, dry)
+	if scopes := must.Get(s.Ledger().Scopes(t.Context()))(t); r != nil || err != nil || len(scopes) > 0 {
+		t.Errorf("a dry run: %v, %v, scopes %q", r, err, scopes)
+	}
+
+	folder, died := run.Folder(t.TempDir()), errors.New("died")
+	job.RunID = "run-1"
+	held := must.Get(folder.Take(job.RunID))(t)
+	job.Keep = func(k *run.Kept) error {
+		if k.Attempt == nil {
+			return died
+		}
+		return held.Keep(k)
+	}
+	if _, err := m.ReleaseAnswers(t.Context(), p, nil, job); !errors.Is(err, died) {
+		t.Fatalf("%v, want %v", err, died)
+	}
+	k, again := must.Get(folder.Read(job.RunID))(t), job
+	again.Keep = nil
+	if rep, err := m.Resume(t.Context(), k, again); rep != nil || err != nil {
+		t.Fatalf("resumed to %v, %v", rep, err)
+	}
+	kept := must.Get(s.Signal(t.Context(), m.Graph, "gcAnswer"))(t)
+	for i, a := range k.Answers.Answers() {
+		if yes := kept[i] == 1; yes != a.Yes {
+			t.Errorf("node %d keeps %v, the release has %v", i, kept[i], a.Yes)
+		}
+	}
+	if _, err := s.Signal(t.Context(), m.Graph, "gcSourceProbability"); err == nil {
+		t.Error("a release says where the rumour began")
+	}
+	if _, err := m.ReleaseAnswers(t.Context(), p, nil, again); !errors.Is(err, run.ErrAnswered) {
+		t.Errorf("a second release of the round: %v, want %v", err, run.ErrAnswered)
+	}
+	look := again
+	look.RunID, look.Write.Enabled = "look", false
+	rep := must.Get(m.CompleteAnswers(t.Context(), k.Answers, look))(t)
+	if rep.EpsilonSpent != 0 || rep.Whisper.Asked != 34 || rep.Whisper.New != 0 || spent(t, s).Releases != 1 {
+		t.Errorf("a look: ε = %v, %+v, %d releases", rep.EpsilonSpent, rep.Whisper, spent(t, s).Releases)
+	}
+}
+
+// TestSentAnswers: answers that people drew are released without a truth in the store, and everybody who was asked has paid.
+func TestSentAnswers(t *testing.T) {
+	s, job := whisperJob(t)
+	m := must.Get(run.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+	p := must.Get(m.PlanWhisper(t.Context(), job.Asking, m.Sensors, nil))(t)
+	var sent []answer.Value
+	for _, k := range must.Get(p.Packages("monday", 3, "", 0))(t)[:20] {
+		sent = append(sent, must.Get(k.Draw(true, nil))(t))
+	}
+	job.Signal, job.RunID = graphcloak.Signal{AnswerProperty: "heard"}, "run-1"
+	for range 2 { // the same answers are paid for once
+		job.Write.Enabled = false
+		must.Get(m.ReleaseAnswers(t.Context(), p, sent, job))(t)
+	}
+	job.Write.Enabled = true
+	r := must.Get(m.ReleaseAnswers(t.Context(), p, sent, job))(t)
+	must.Get(m.PublishAnswers(t.Context(), r, job))(t)
+	a := spent(t, s)
+	if a.Releases != 1 || len(a.Sensors) != 34 || a.Spent.PureEpsilon() != 3 {
+		t.Errorf("%d releases, %d people, ε = %v: want 1, 34 and 3", a.Releases, len(a.Sensors), a.Spent.PureEpsilon())
+	}
+	kept := must.Get(s.Signal(t.Context(), m.Graph, "gcAnswer"))(t)
+	if math.IsNaN(kept[19]) || !math.IsNaN(kept[20]) {
+		t.Errorf("nodes 19 and 20 keep %v and %v, want an answer and none", kept[19], kept[20])
+	}
+	if _, err := m.ReleaseAnswers(t.Context(), p, append(sent, sent[0]), job); err == nil {
+		t.Error("somebody answers twice")
+	}
+}

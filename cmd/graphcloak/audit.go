@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 
 	"github.com/spf13/cobra"
 
@@ -121,15 +120,4 @@ func (a *app) showAudit(p *privacy.Plan, r *audit.Report) error {
 	return fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g "+
 		"under the plan", p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability).
 		hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
-}
-
-// throwawayNoise is noise for made-up readings: under escrow randomness, of a random
-// secret that is not kept.
-func throwawayNoise(r privacy.Randomness) (privacy.Noise, error) {
-	if r != privacy.EscrowRandomness {
-		return nil, nil
-	}
-	secret := make([]byte, privacy.KeySize)
-	rand.Read(secret)
-	return privacy.NewEscrow(secret, "audit", 0)
 }

@@ -74,7 +74,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			limit.Delta = unusedDelta(ctx, l, scope)
 		}
 		if err := limit.Validate(); err != nil {
-			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta; a cap of answers of yes or no uses no δ, and takes any")
+			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta; for answers of yes or no any δ does, and none is used")
 		}
 		watched, err := app.watchLedger(l)
 		if err != nil {

@@ -35,6 +35,9 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
+			if app.aboutWhisper("") {
+				return app.estimateAnswers(ctx, s, job)
+			}
 			all, err := study.EstimateCommands(ctx, s, job)
 			if err != nil {
 				return err

@@ -43,7 +43,10 @@ func newEvaluateCommand(app *app) *cobra.Command {
 				return err
 			}
 			if app.aboutWhisper(e.plan) {
-				return app.evaluateAnswers(cmd.Context(), e)
+				if e.options.Denoise || e.amplitude != "1" || e.scenario != scenarioNames()[0] {
+					return fail(exitUsage, "--bpdn, --source-amplitude and --scenario are about heat").hint("leave them out")
+				}
+				return app.evaluateAnswers(cmd.Context(), e.plan, e.options.Trials)
 			}
 			return app.evaluate(cmd.Context(), e)
 		},

@@ -145,7 +145,7 @@ func (a *app) given() advice.Choice {
 		NodeLabels: c.Projection.NodeLabels, RelationshipTypes: c.Projection.RelationshipTypes, NodeKey: c.Projection.NodeKey,
 		Source: cmp.Or(c.Signal.SourceProperty, c.Signal.AnswerProperty), Measurement: c.Signal.MeasurementProperty,
 		Community: c.Community.Property,
-		Weight: c.Projection.RelationshipWeightProperty, Sensor: c.Sensors.Property,
+		Weight:    c.Projection.RelationshipWeightProperty, Sensor: c.Sensors.Property,
 		Caption: c.Report.Caption,
 	}
 	if c.Privacy.Metric != "hops" {

@@ -25,9 +25,6 @@ func newPlanCommand(app *app) *cobra.Command {
 			"  graphcloak plan --uri neo4j://localhost:7687 --node-key id -o plan.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if app.aboutWhisper("") {
-				return app.planAnswers(cmd.Context(), packages, choice)
-			}
 			return app.plan(cmd, packages, choice)
 		},
 	}
@@ -47,6 +44,9 @@ func (a *app) plan(cmd *cobra.Command, packages sensorPackages, choice epsilonFl
 		return err
 	}
 	ctx := cmd.Context()
+	if job.Asking.Rumour != "" {
+		return a.planAnswers(ctx, job, packages, choice)
+	}
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		p, err := choice.plan(ctx, m, job)
 		if err != nil {

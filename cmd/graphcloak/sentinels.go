@@ -83,7 +83,6 @@ func sentinels() []sentinel {
 		{run.ErrKey, exitUsage, "give --key and --deployment together, or neither"},
 		{run.ErrPaidMeanwhile, exitTransient, "run it again"},
 		{run.ErrAnswered, exitConflict, "plan the next round with --round, or let `graphcloak run` ask those who have none"},
-		{whisper.ErrInvalid, exitValidation, "change the value that the message names"},
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "what was lost is booked where releases have one guarantee and one node key"},

@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/run"
 )
 
 func newVerifyCommand(app *app) *cobra.Command {
@@ -46,12 +45,6 @@ func newVerifyCommand(app *app) *cobra.Command {
 		config.GroupExecution)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE` that the release should be of")
 	return cmd
-}
-
-// finding is one thing that holds of a release.
-type finding struct {
-	Check string `json:"check"`
-	Found string `json:"found"`
 }
 
 // verify stops at the first check that fails; what it prints holds. The file's own
@@ -150,11 +143,6 @@ func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
 	return p.CheckSignal(r.Signal)
 }
 
-// storeIsNamed reports whether a store was asked for.
-func (a *app) storeIsNamed() bool {
-	return a.config.From.Kind != "" || a.config.Origin("neo4jUri").Layer != config.LayerDefault
-}
-
 // certified says what was certified again.
 func certified(r *graphcloak.Release) string {
 	p := r.Plan()
@@ -186,31 +174,4 @@ func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest p
 		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
 		{"sensitivity", certified(r)},
 	}, paid...), err
-}
-
-// verifyPayment finds the payment of a release in the ledger, and what else that holds about it.
-func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn, digest privacy.Digest) ([]finding, error) {
-	entries, err := run.Payment(ctx, s.Ledger(), r)
-	if err != nil {
-		return nil, err
-	}
-	paid := entries[0]
-	if _, err := privacy.VerifyLedger(ctx, s.Ledger(), paid.Scope); err != nil {
-		return nil, err
-	}
-	findings := []finding{
-		{"payment", fmt.Sprintf("entry %d of scope %q pays in full; the chain is whole", paid.Seq, paid.Scope)},
-	}
-	for _, e := range entries[1:] {
-		switch {
-		case e.Kind == privacy.KindVoid:
-			return nil, fail(exitConflict, "the ledger says that release %s is void",
-				r.ID()).hint("a void release was never to be published")
-		case e.Values != nil && *e.Values != digest:
-			return nil, fail(exitConflict, "entry %d of the ledger is about other values under this release id", e.Seq).
-				hint("this is not the release that was %s", e.Kind)
-		}
-		findings = append(findings, finding{string(e.Kind), fmt.Sprintf("entry %d", e.Seq)})
-	}
-	return findings, nil
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
@@ -19,7 +20,8 @@ import (
 )
 
 // noWhisperBound says what an evaluation of whispers is not.
-const noWhisperBound = "No bound on the accuracy is claimed for whispers: these are simulated whispers, and a real one may spread otherwise."
+const noWhisperBound = "No bound on the accuracy is claimed for whispers: these are simulated whispers, and a real one may spread " +
+	"otherwise."
 
 // evaluationSeed draws the whispers that are evaluated; those of a plan have another.
 const evaluationSeed = 2
@@ -71,11 +73,23 @@ func (a *app) bySize(ctx context.Context, m *graphcloak.Model, p *graphcloak.Whi
 	likelihood, err := m.AnswerLikelihood(ctx, p, everybody(m))
 	for k := 0; k < len(list) && err == nil; k++ {
 		a.progress("evaluate", int64(k), int64(len(list)))
-		list[k].Evaluation, err = likelihood.Evaluate(ctx, p.Tempering, a.simulated(whisper.EvaluateOptions{
-			Trials: trials, From: list[k].From, To: list[k].To,
-		}))
+		o := whisper.EvaluateOptions{Trials: trials, From: list[k].From, To: list[k].To}
+		list[k].Evaluation, err = a.simulate(ctx, likelihood, p, o)
 	}
 	return list, err
+}
+
+// simulate simulates whispers. Shares of trials are rounded as such, since they were added up.
+func (a *app) simulate(ctx context.Context, l *whisper.Model, p *graphcloak.Whisper, o whisper.EvaluateOptions) (
+	whisper.Evaluation, error,
+) {
+	e, err := l.Evaluate(ctx, p.Tempering, a.simulated(o))
+	for _, x := range []*float64{
+		&e.Heard, &e.Right, &e.Confidence, &e.CalibrationError, &e.ConfidentAndWrong, &e.Credible, &e.Among, &e.Found, &e.FalseAlarms,
+	} {
+		*x = math.Round(1e9**x) / 1e9
+	}
+	return e, err
 }
 
 // simulated are the options of all simulated whispers of a command.
@@ -88,11 +102,7 @@ func (a *app) simulated(o whisper.EvaluateOptions) whisper.EvaluateOptions {
 }
 
 // planAnswers makes a plan that asks everybody who is selected, and shows it.
-func (a *app) planAnswers(ctx context.Context, packages sensorPackages, choice epsilonFlags) error {
-	job, err := a.jobToPlan(&packages, choice)
-	if err != nil {
-		return err
-	}
+func (a *app) planAnswers(ctx context.Context, job graphcloak.Job, packages sensorPackages, choice epsilonFlags) (err error) {
 	if packages.most > 0 {
 		return fail(exitUsage, "--max-sensors is about heat: everybody who is selected is asked").
 			hint("name who is asked by --sensor-property")
@@ -183,7 +193,8 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 		if err != nil {
 			return asRefusal(err)
 		}
-		sections = append(sections, sizesTable(list, fmt.Sprintf("%d simulated whispers of each size", trials)), term.Section{Text: noWhisperBound})
+		table := sizesTable(list, fmt.Sprintf("%d simulated whispers of each size", trials))
+		sections = append(sections, table, term.Section{Text: noWhisperBound})
 		head += " " + placed(list)
 	}
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true}, term.Section{Answer: head},
@@ -191,13 +202,6 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 			{Mark: "Spent", Text: "nothing: a plan reads no answer"},
 			{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; run asks and answers in one step"},
 		}})...)
-}
-
-func peopleCount(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return fmt.Sprintf("%d people", n)
 }
 
 // placed says how often whispers of the smallest and of the largest size are placed right.
@@ -240,12 +244,8 @@ type atEpsilon struct {
 var otherEpsilons = []float64{.5, 1, 2, 4}
 
 // evaluateAnswers says what an answer about a whisper would be worth on the user's graph.
-func (a *app) evaluateAnswers(ctx context.Context, e evaluation) error {
-	if e.options.Denoise || e.amplitude != "1" || e.scenario != scenarioNames()[0] {
-		return fail(exitUsage, "--bpdn, --source-amplitude and --scenario are about heat: simulated whispers spread in several ways as it is").
-			hint("leave them out")
-	}
-	job, p, err := a.answersToEvaluate(e.plan)
+func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) error {
+	job, p, err := a.answersToEvaluate(path)
 	if err != nil {
 		return err
 	}
@@ -267,24 +267,24 @@ func (a *app) evaluateAnswers(ctx context.Context, e evaluation) error {
 			ByEpsilon []atEpsilon `json:"byEpsilon"`
 			Notes     []string    `json:"notes"`
 		}{
-			Epsilon: p.Epsilon, Flip: p.Flip(), People: len(p.People), Trials: e.options.Trials, Notes: []string{noWhisperBound},
+			Epsilon: p.Epsilon, Flip: p.Flip(), People: len(p.People), Trials: trials, Notes: []string{noWhisperBound},
 		}
-		if result.BySize, err = a.bySize(ctx, m, p, e.options.Trials); err != nil {
+		if result.BySize, err = a.bySize(ctx, m, p, trials); err != nil {
 			return asRefusal(err)
 		}
-		if result.ByEpsilon, err = a.byEpsilon(ctx, m, p, e.options.Trials); err != nil {
+		if result.ByEpsilon, err = a.byEpsilon(ctx, m, p, trials); err != nil {
 			return asRefusal(err)
 		}
 		result.Chance = result.BySize[0].Chance
-		table := sizesTable(result.BySize, fmt.Sprintf("At ε = %v: %d simulated whispers of each size", p.Epsilon, e.options.Trials))
+		table := sizesTable(result.BySize, fmt.Sprintf("At ε = %v: %d simulated whispers of each size", p.Epsilon, trials))
 		if a.outputFormat() != "table" {
 			return a.render(result, table)
 		}
 		return a.render(result, table,
 			whispersTable("Whispers of all sizes, at other ε of each person", "ε", result.ByEpsilon,
 				func(x atEpsilon) string { return term.Cell(x.Epsilon, -1) }, func(x atEpsilon) whisper.Evaluation { return x.Evaluation }),
-			term.Section{Text: "found: the test sees that there is a whisper. hidden among: people in the 95 % credible set. ECE: how far " +
-				"stated confidence is off. sure and wrong: another community has a probability above 0.9."},
+			term.Section{Text: "found: the test sees that there is a whisper. hidden among: people in the 95 % credible set. ECE: how " +
+				"far stated confidence is off. sure and wrong: another community has a probability above 0.9."},
 			term.Section{Title: "Notes", Text: noWhisperBound},
 			term.Section{Answer: placed(result.BySize)},
 			term.Section{Items: []term.Item{
@@ -301,7 +301,8 @@ func (a *app) answersToEvaluate(path string) (graphcloak.Job, *graphcloak.Whispe
 		return job, nil, err
 	}
 	if name := a.settled(config.GroupProjection, config.GroupSensors, config.GroupPrivacy); name != "" {
-		return job, nil, fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).hint("leave out --%s", name)
+		return job, nil, fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).
+			hint("leave out --%s", name)
 	}
 	p := new(graphcloak.Whisper)
 	err = a.readAnswerPlan(path, p)
@@ -325,7 +326,7 @@ func (a *app) byEpsilon(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 		if err != nil {
 			return nil, err
 		}
-		e, err := likelihood.Evaluate(ctx, at.Tempering, a.simulated(whisper.EvaluateOptions{Trials: trials}))
+		e, err := a.simulate(ctx, likelihood, at, whisper.EvaluateOptions{Trials: trials})
 		if err != nil {
 			return nil, err
 		}

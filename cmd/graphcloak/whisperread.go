@@ -68,7 +68,8 @@ func (a *app) verifyAnswers(ctx context.Context, path, planPath string) error {
 	p := r.Plan
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
-		{"coin", fmt.Sprintf("an answer is flipped with probability %.6g, which is ε = %v of each person's answer, δ = 0", p.Flip(), p.Epsilon)},
+		{"coin", fmt.Sprintf("an answer is flipped with probability %.6g, which is ε = %v of each person's answer, δ = 0", p.Flip(),
+			p.Epsilon)},
 		{"answers", fmt.Sprintf("%d of the %s who were asked, each once", len(r.Answers()), peopleCount(len(p.People)))},
 	}
 	if planPath != "" {
@@ -117,7 +118,7 @@ func uncheckedAnswers(plan, store bool) (open []string) {
 
 // verifyAnswerPlan holds a release against a plan file.
 func (a *app) verifyAnswerPlan(r *run.AnswerRelease, path string) error {
-	var p = *r.Plan
+	p := *r.Plan
 	if err := a.readAnswerPlan(path, &p); err != nil {
 		return err
 	}
@@ -221,8 +222,8 @@ func (a *app) showTruths(r *run.AnswerRelease, truths []bool, record privacy.Ent
 	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
 	a.secret = true
 	return a.render(result,
-		term.Section{Text: fmt.Sprintf("Release %s is revealed: this is what people had heard. Entry %d of the ledger's scope %q records it.",
-			r.ID(), record.Seq, record.Scope)},
+		term.Section{Text: fmt.Sprintf("Release %s is revealed: this is what people had heard. Entry %d of the ledger's scope %q "+
+			"records it.", r.ID(), record.Seq, record.Scope)},
 		term.Section{
 			Title: "Truths" + moreText(len(rows)), Columns: []string{"nodeId", "truth"},
 			Rows: term.Rows(shown, func(v row) []any { return []any{string(v.NodeID), v.Truth} }),

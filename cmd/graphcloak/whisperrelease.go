@@ -11,8 +11,6 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy/answer"
@@ -98,7 +96,8 @@ func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphc
 }
 
 // answersNotKept is the warning where answers are paid for and the store does not keep them.
-const answersNotKept = "the answers are not kept on the nodes in this mode: the next run asks again, and pays again; --mode write keeps them"
+const answersNotKept = "the answers are not kept on the nodes in this mode: the next run asks again, and pays again; " +
+	"--mode write keeps them"
 
 // readAnswers returns the answers of one release, as read does values.
 func (f fromSensors) readAnswers(a *app) ([]answer.Value, error) {
@@ -147,59 +146,4 @@ func decodeAnswers(in io.Reader) (sent []answer.Value, ids []string, err error) 
 		}
 	}
 	return sent, ids, lines.Err()
-}
-
-// finishAnswers is finishRelease for answers.
-func (a *app) finishAnswers(ctx context.Context, m *graphcloak.Model, r *run.AnswerRelease, job graphcloak.Job) error {
-	written, err := m.PublishAnswers(ctx, r, job)
-	if err != nil {
-		return a.outdated(err, job.RunID)
-	}
-	if err := a.showAnswers(r); err != nil {
-		return a.paidFor(job.RunID, err)
-	}
-	if err := a.forget(); err != nil {
-		a.warn("the staged release could not be removed: %v", err)
-	}
-	if job.Write.Enabled {
-		a.note("Wrote %d node properties as run %s", written, job.RunID)
-	}
-	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v of each of %s from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan.Epsilon, peopleCount(len(r.Plan.People)), run.Scope(job.Signal), path)
-	}
-	return nil
-}
-
-func (a *app) showAnswers(r *run.AnswerRelease) error {
-	all, yes := r.Answers(), 0
-	for _, v := range all {
-		if v.Yes {
-			yes++
-		}
-	}
-	shown := all
-	if a.outputFormat() == "table" {
-		shown = all[:min(shownRows, len(all))]
-	}
-	return a.render(r,
-		term.Section{Text: fmt.Sprintf("Release %s: %d of %s say yes; ε = %v of each person's answer is spent.", r.ID(), yes,
-			peopleCount(len(all)), r.Plan.Epsilon)},
-		term.Section{
-			Title: "Answers, some of them flipped" + moreText(len(all)), Columns: []string{"nodeId", "yes"},
-			Rows: term.Rows(shown, func(v answer.Answer) []any { return []any{string(v.ID), v.Yes} }),
-		},
-		term.Section{Title: "Guarantee", Text: r.Plan.Sentence(), Detail: true})
-}
-
-// undoneAnswers says what became of the answers of a run that was undone, "" where it had none.
-func undoneAnswers(ctx context.Context, s graphStore, runID string) string {
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return ""
-	}
-	if r, err := connector.FindRun(runs, runID); err != nil || r.Record["rumour"] == nil {
-		return ""
-	}
-	return " Its answers are kept no more: whoever is asked again answers afresh, and pays again."
 }
