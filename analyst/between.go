@@ -72,11 +72,11 @@ func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Opti
 		logs = append(logs, math.Log(t.Tau))
 	}
 	logs = append(logs, math.Log(a.opts.TauTo))
-	lo, hi, most := around(f, logs)
+	lo, hi, _ := around(f, logs)
 	for k := range logs { // once more between: the least residual of all nodes may have several valleys
 		logs[k] = lo + (hi-lo)*float64(k)/float64(len(logs)-1)
 	}
-	lo, hi, most = around(f, logs)
+	lo, hi, most := around(f, logs)
 	x, y := hi-(hi-lo)/math.Phi, lo+(hi-lo)/math.Phi
 	fx, fy := f(x), f(y)
 	for step := 0; step < residualSteps && max(most, fx, fy)-min(fx, fy) >= sameResidual && err == nil; step++ {

@@ -57,14 +57,15 @@ func (o Leiden) Detect(ctx context.Context, g *graph.Graph) (Partition, error) {
 		return Partition{}, fmt.Errorf("%w: gamma is %v, too large for this graph and its weights", ErrInvalid, o.Gamma)
 	}
 	var best []int32
+	settings := o
 	highest := math.Inf(-1)
 	for try := range max(1, min(tries, triesWork/max(1, g.Order()+g.Size()))) {
 		s := &search{
 			ctx: ctx, random: rand.New(rand.NewPCG(o.Seed, uint64(try))), penalty: penalty, theta: theta,
 			gather: newGather(g.Order()),
 		}
-		labels, reached, err := s.run(g, base, o)
-		o.Progress = nil // only the first start reports
+		labels, reached, err := s.run(g, base, settings)
+		settings.Progress = nil // only the first start reports
 		if err != nil {
 			return Partition{}, err
 		}

@@ -16,14 +16,13 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// TestLedgerSurvivesKills kills the server with SIGKILL, twice or as a campaign ten
-// times, while 16 writers
-// spend. What was acknowledged is there, nothing is there twice, and exactly the
+// TestLedgerSurvivesKills kills the server with SIGKILL, once or as a campaign ten
+// times, while 16 writers spend. What was acknowledged is there, nothing is there twice, and exactly the
 // cap was granted.
 func TestLedgerSurvivesKills(t *testing.T) {
 	t.Parallel()
 	const writers = 16
-	kills, granted := int64(2), int64(60)
+	kills, granted := int64(1), int64(40)
 	if *campaign {
 		kills, granted = 10, 300
 	}

@@ -139,7 +139,7 @@ func (f *fleet) stop() {
 // each, that of the release whose id follows from the tick.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	ticks, every := 6, 3*time.Second
+	ticks, every := 4, 3*time.Second
 	if *campaign {
 		ticks = 100
 	}

@@ -23,7 +23,7 @@ import (
 // a release is of a tick whose end was asked for, and every node holds the values of the
 // newest run that is finished, or none where a later one was cancelled.
 func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks its servers would give up
-	rounds := 4
+	rounds := 2
 	if *campaign {
 		rounds = 40
 	}

@@ -81,6 +81,17 @@ func (p *Plan) validate() error {
 	return nil
 }
 
+// validateNoise is Validate without the parts that all sensors share, such as the finest lattice of the clip.
+func (s SensorNoise) validateNoise(clip Interval, finest int) error {
+	switch {
+	case s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps:
+		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)
+	case s.Exponent < finest:
+		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d too fine for readings in [%v, %v]", s.ID, s.Exponent, clip.Lo, clip.Hi)
+	}
+	return nil
+}
+
 // permits reports whether μ·r ≤ 1 for the calibration's r = σ/Δ; for the analytic
 // one that is the budget itself, and needs no bisection. It asks for half the
 // margin of private, still above the error of logDelta, so that another platform's

@@ -18,17 +18,6 @@ func (s SensorNoise) Validate(clip Interval) error {
 	return s.validateNoise(clip, clip.finest())
 }
 
-// validateNoise is Validate without the parts that all sensors share, such as the finest lattice of the clip.
-func (s SensorNoise) validateNoise(clip Interval, finest int) error {
-	switch {
-	case s.Exponent < -maxExponent || s.Exponent > maxExponent || s.Steps < 1 || s.Steps > maxSteps:
-		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d and σ of %d steps, out of range", s.ID, s.Exponent, s.Steps)
-	case s.Exponent < finest:
-		return fmt.Errorf("privacy: sensor %q has a lattice 2^%d too fine for readings in [%v, %v]", s.ID, s.Exponent, clip.Lo, clip.Hi)
-	}
-	return nil
-}
-
 // Perturb clips, rounds and adds noise to the reading of one sensor, on its own.
 // key is the sensor's escrow key, or nil for the system's randomness. The result
 // lacks what the sensor's package adds: plan, deployment and epoch.
