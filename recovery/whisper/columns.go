@@ -105,7 +105,7 @@ func (b *block) reset(sources []int32) {
 	b.next = [width]int{}
 	for c, i := range sources {
 		k := b.reach(i)
-		b.x[k][c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, negligible*growth
+		b.x[k][c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, negligible
 	}
 }
 
@@ -280,7 +280,7 @@ func (b *block) advance(done *row) {
 		b.live[k] = live
 	}
 	for c, h := range b.step {
-		if b.sum[c]-before[c] < h*rise[c]/4 { // most of it was spread too thinly
+		if b.sum[c]-before[c] < h*rise[c]/50 { // nearly all of it was spread too thinly
 			b.least[c] /= 4
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // ErrInvalid marks an input that is not well defined: the caller must change it.
 var ErrInvalid = errors.New("whisper: invalid input")
 
-// Options of [New].
+// Options of [New], which keeps the slices: the caller must not change them.
 type Options struct {
 	Flip   float64 // f: the probability that the channel flips an answer, in (0, ½); liars at random are part of it
 	Labels []int   // community of each node, 0 … C−1

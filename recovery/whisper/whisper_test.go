@@ -3,6 +3,7 @@
 package whisper
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -318,6 +319,11 @@ func TestRefused(t *testing.T) {
 		t.Errorf("no nodes: %v", err)
 	}
 	answers := slices.Repeat([]Answer{No}, 40)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Locate(ended, plain(.25), [][]Answer{answers}, LocateOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
 	locate := func(temper Tempering, a []Answer, nulls int) error {
 		_, err := m.Locate(t.Context(), temper, [][]Answer{a}, LocateOptions{Nulls: nulls})
 		return err
