@@ -66,7 +66,7 @@ func (a *app) finishAnswers(ctx context.Context, m *graphcloak.Model, r *run.Ans
 	}
 	if path := a.outputPath(); path != "" && a.tty.err {
 		a.note("Spent ε = %v of each of %s from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan.Epsilon, peopleCount(len(r.Plan.People)), run.Scope(job.Signal), path)
+			r.Plan.Epsilon, peopleOf(len(r.Plan.People)), run.Scope(job.Signal), path)
 	}
 	return nil
 }
@@ -84,19 +84,12 @@ func (a *app) showAnswers(r *run.AnswerRelease) error {
 	}
 	return a.render(r,
 		term.Section{Text: fmt.Sprintf("Release %s: %d of %s say yes; ε = %v of each person's answer is spent.", r.ID(), yes,
-			peopleCount(len(all)), r.Plan.Epsilon)},
+			peopleOf(len(all)), r.Plan.Epsilon)},
 		term.Section{
 			Title: "Answers, some of them flipped" + moreText(len(all)), Columns: []string{"nodeId", "yes"},
 			Rows: term.Rows(shown, func(v answer.Answer) []any { return []any{string(v.ID), v.Yes} }),
 		},
 		term.Section{Title: "Guarantee", Text: r.Plan.Sentence(), Detail: true})
-}
-
-func peopleCount(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return fmt.Sprintf("%d people", n)
 }
 
 // undoneAnswers says what became of the answers of a run that was undone, "" where it had none.

@@ -187,7 +187,7 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 		{"ε of each of them", term.Cell(p.Epsilon, -1)},
 		{"an answer is flipped with probability", term.Probability(p.Flip())},
 	})}}
-	head := fmt.Sprintf("%s would be asked, at ε = %v of each person's answer.", peopleCount(len(p.People)), p.Epsilon)
+	head := fmt.Sprintf("%s would be asked, at ε = %v of each person's answer.", peopleOf(len(p.People)), p.Epsilon)
 	if trials > 0 {
 		list, err := a.bySize(ctx, m, p, trials)
 		if err != nil {

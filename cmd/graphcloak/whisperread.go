@@ -70,7 +70,7 @@ func (a *app) verifyAnswers(ctx context.Context, path, planPath string) error {
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
 		{"coin", fmt.Sprintf("an answer is flipped with probability %.6g, which is ε = %v of each person's answer, δ = 0", p.Flip(),
 			p.Epsilon)},
-		{"answers", fmt.Sprintf("%d of the %s who were asked, each once", len(r.Answers()), peopleCount(len(p.People)))},
+		{"answers", fmt.Sprintf("%d of the %s who were asked, each once", len(r.Answers()), peopleOf(len(p.People)))},
 	}
 	if planPath != "" {
 		if err := a.verifyAnswerPlan(&r, planPath); err != nil {
@@ -151,7 +151,7 @@ func (a *app) verifyAnswersInStore(ctx context.Context, r *run.AnswerRelease, di
 		return nil, err
 	}
 	paid, err := a.verifyPayment(ctx, s, r, digest)
-	return append([]finding{{"graph", fmt.Sprintf("graph and %s are those of the release", peopleCount(len(r.Plan.People)))}}, paid...), err
+	return append([]finding{{"graph", fmt.Sprintf("graph and %s are those of the release", peopleOf(len(r.Plan.People)))}}, paid...), err
 }
 
 // revealAnswers is reveal for answers.

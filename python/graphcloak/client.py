@@ -61,7 +61,15 @@ class GraphCloak:
 
     def plan(self, graph: str | None = None, *, output: str | os.PathLike[str] | None = None, **settings: Setting) -> results.Plan:
         """Sensitivity, noise and expected accuracy; spends nothing. output keeps the plan's file."""
+        refuse_answers("plan", settings)
         return results.read(results.Plan, self._file("plan", graph, output, settings))
+
+    def plan_answers(
+        self, graph: str | None = None, *, answer_property: str, output: str | os.PathLike[str] | None = None, **settings: Setting
+    ) -> results.AnswerPlan:
+        """plan for people who are asked whether they have heard something; round= and reach= are among its settings."""
+        settings["answer_property"] = answer_property
+        return results.read(results.AnswerPlan, self._file("plan", graph, output, settings))
 
     def release(self, graph: str | None = None, *, output: str | os.PathLike[str], **settings: Setting) -> Path:
         """Spends the budget of a plan's file, plan=, and writes the private measurement to output."""
@@ -74,7 +82,12 @@ class GraphCloak:
 
     def evaluate(self, graph: str | None = None, **settings: Setting) -> results.Evaluation:
         """How often the answer would be right, by simulation; reads no signal and spends nothing."""
+        refuse_answers("evaluate", settings)
         return results.read(results.Evaluation, self.call("evaluate", graph=graph, **settings))
+
+    def evaluate_answers(self, graph: str | None = None, *, answer_property: str, **settings: Setting) -> results.AnswerEvaluation:
+        """How well whispers would be placed, by simulation; reads no answer and spends nothing."""
+        return results.read(results.AnswerEvaluation, self.call("evaluate", graph=graph, answer_property=answer_property, **settings))
 
     def inspect(self, graph: str | None = None, **settings: Setting) -> results.Inspection:
         """The graph in the paper's terms."""
@@ -146,6 +159,12 @@ class GraphCloak:
             if not line.startswith("Progress: "):
                 LOG.warning("%s", line)
         return out
+
+
+def refuse_answers(method: str, settings: Mapping[str, Setting]) -> None:
+    """Refuses a question of yes or no where the result would be one of heat."""
+    if settings.get("answer_property") is not None:
+        raise ValueError(f"{method}_answers is {method} for people who are asked")
 
 
 def flags(settings: Mapping[str, Setting], graph: str | None = None) -> list[str]:

@@ -149,6 +149,52 @@ class Evaluation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Question:
+    """What is asked of people, yes or no."""
+
+    rumour: str
+    round: int
+    epsilon: float  # of one answer
+    flip: float  # probability that an answer is not the truth
+    guarantee: str
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerPlan:
+    question: Question
+    public_properties: tuple[str, ...]
+    reach: int | None = None  # people who have heard, where that is known
+    document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """How well simulated whispers are placed: those of a size, or of all sizes at one ε."""
+
+    heard: float  # people, on average
+    right: float  # began in the community that ranks first
+    found: float  # the test sees that there is one
+    false_alarms: float  # the same where there is none
+    credible: float  # people in the 95 % credible set, on average
+    calibration_error: float
+    confident_and_wrong: float  # another community has a probability above 0.9
+    epsilon: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerEvaluation:
+    epsilon: float
+    flip: float
+    people: int  # who are asked
+    trials: int  # of each row
+    chance: float
+    by_size: tuple[Placed, ...]
+    by_epsilon: tuple[Placed, ...]
+    notes: tuple[str, ...]
+    document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
 class Sensitivity:
     lower: float
     upper: float

@@ -149,6 +149,22 @@ class Commands(InFolder):
         self.assertEqual(one.document, other.document)
         self.assertTrue(one.right.lower <= one.right.rate <= one.right.upper)
 
+    def test_answers(self) -> None:
+        self.gc.call("graph", "generate", "example:net3", "water")
+        about: dict[str, Any] = {"answer_property": "source", "epsilon": 2, "round": 1, "reach": 12}
+        plan = self.gc.plan_answers("folder:water", output="asked.json", trials=0, **about)
+        self.assertEqual((plan.question.rumour, plan.question.round, plan.question.epsilon, plan.reach), ("source", 1, 2, 12))
+        self.assertAlmostEqual(plan.question.flip, 0.1192, places=4)
+        e = self.gc.evaluate_answers("folder:water", trials=60, **about)
+        self.assertEqual((e.people, e.trials, [x.epsilon for x in e.by_epsilon]), (97, 60, [0.5, 1, 2, 4]))
+        self.assertEqual([x.heard for x in e.by_size], [12])
+        with self.assertLogs("graphcloak", "WARNING"):
+            self.gc.release("folder:water", plan="asked.json", output="answers.json")
+        self.assertEqual(self.gc.recover("folder:water", release="answers.json").document["whisper"]["asked"], 97)
+        for method in (self.gc.plan, self.gc.evaluate):
+            with self.assertRaisesRegex(ValueError, "_answers"):
+                method("folder:water", answer_property="source")
+
     def test_inspect(self) -> None:
         found = self.gc.inspect("example:karate", tau=2)
         self.assertEqual((found.node_count, found.relationship_count, found.tau, len(found.sensitivity.edge)), (34, 78, 2, 2))
