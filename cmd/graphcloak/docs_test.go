@@ -111,6 +111,7 @@ var documentedPages = []struct {
 }{
 	{"README.md", 4},
 	{"docs/tutorial.md", 1},
+	{"docs/tutorial-whisper.md", 1},
 	{"docs/how-to/sensors.md", 1},
 	{"docs/how-to/budget.md", 1},
 	{"docs/how-to/nightly.md", 1},
