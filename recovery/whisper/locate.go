@@ -107,7 +107,7 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 		class := t.Classes[t.class(m.likelySize(sizes[k]))]
 		out[k].Probability = logs[k*len(kappa)+slices.Index(kappa, class.Exponent)]
 		out[k].Presence = presence(evidence[k], null)
-		m.settle(&out[k], z[k], class.at(evidence[k]))
+		m.settle(&out[k], z[k], class, class.at(evidence[k]))
 	}
 	return out, nil
 }
@@ -125,13 +125,14 @@ func presence(evidence float64, null []float64) Presence {
 }
 
 // settle makes of the log likelihoods that Probability holds those of nodes and communities.
-func (m *Model) settle(r *Result, z []float64, w [features]float64) {
+func (m *Model) settle(r *Result, z []float64, class Class, w [features]float64) {
 	sums := make([]float64, len(m.orders))
 	m.logSums(sums, m.order, func(k int) float64 { return r.Probability[m.order[k]] })
 	r.Community = probabilities(m.features(sums, z), w)
+	m.logSums(sums, m.order, func(k int) float64 { return class.People * r.Probability[m.order[k]] })
 	entropy := 0.0
 	for i, c := range m.labels {
-		p := r.Community[c] * math.Exp(r.Probability[i]-sums[c])
+		p := r.Community[c] * math.Exp(class.People*r.Probability[i]-sums[c])
 		r.Probability[i] = p
 		if p > 0 {
 			entropy -= p * math.Log(p)

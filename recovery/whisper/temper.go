@@ -34,10 +34,13 @@ type Tempering struct {
 //
 // with z_c the unbiased number of its people who have heard and σ the standard deviation of one unbiased answer. g says how
 // well a rumour of this kind explains the answers, which tells how it spreads: [Presence].LogEvidence less Mean, over
-// Deviation, and within [−2, 2].
+// Deviation, and within [−2, 2]. Within a community the probability of node i is
+// ∝ (Σ_k π_k (likelihood)^Exponent)^People: who started a rumour is distinguished from those beside them less surely than the
+// likelihood says.
 type Class struct {
 	UpTo      float64           `json:"upTo"` // the largest size, as the answers let it be guessed; the last class has no end
 	Exponent  float64           `json:"exponent"`
+	People    float64           `json:"people"`
 	Mean      float64           `json:"mean"`
 	Deviation float64           `json:"deviation"`
 	Weights   [features]float64 `json:"weights"`
@@ -68,8 +71,10 @@ func (t Tempering) Check(flip float64) error {
 			ErrInvalid, t.Flip, len(t.Classes), flip)
 	}
 	for k, c := range t.Classes {
-		if !(c.Exponent > 0 && c.Exponent <= 1) || math.IsNaN(c.UpTo) || k > 0 && !(c.UpTo > t.Classes[k-1].UpTo) {
-			return fmt.Errorf("%w: class %d of the tempering has the exponent %v and goes up to %v", ErrInvalid, k, c.Exponent, c.UpTo)
+		if !(c.Exponent > 0 && c.Exponent <= 1) || !(c.People >= 0 && c.People <= 1) || math.IsNaN(c.UpTo) ||
+			k > 0 && !(c.UpTo > t.Classes[k-1].UpTo) {
+			return fmt.Errorf("%w: class %d of the tempering has the exponents %v and %v and goes up to %v", ErrInvalid, k, c.Exponent,
+				c.People, c.UpTo)
 		}
 		if !(c.Deviation > 0) || math.IsInf(c.Deviation, 1) || math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) {
 			return fmt.Errorf("%w: class %d of the tempering has the mean %v and the deviation %v", ErrInvalid, k, c.Mean, c.Deviation)
@@ -95,8 +100,11 @@ func (t Tempering) class(size float64) int {
 	return k
 }
 
-// exponents are the κ that are tried.
-var exponents = []float64{.05, .1, .2, .35, .6, 1}
+// exponents are the κ that are tried, and ofPeople the exponents within a community.
+var (
+	exponents = []float64{.05, .1, .2, .35, .6, 1}
+	ofPeople  = []float64{0, .1, .2, .3, .4, .6, .8, 1}
+)
 
 const (
 	// maxClasses and classTrials bound the classes.
@@ -128,16 +136,23 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 		said := m.flip*float64(m.askedCount()) + m.greatest
 		trials = int(max(300, min(2000, temperWork/(said*float64(len(sources)*len(m.sizes))))))
 	}
+	among := make([][]int32, len(m.orders)) // the sources of each community
+	for _, i := range sources {
+		among[m.labels[i]] = append(among[m.labels[i]], i)
+	}
 	drawn := m.simulate(trials, func(t int, random *rand.Rand, c *Cascades) trial {
 		source := random.IntN(len(m.labels))
+		if all := among[m.labels[source]]; len(sources) < len(m.labels) {
+			source = int(all[random.IntN(len(all))])
+		}
 		heard := m.mixed(source, random, c)
 		return trial{source, len(heard), m.flipped(heard, random)}
 	}, seed)
-	table, sizes, err := m.featureTable(ctx, drawn, sources, each)
+	table, err := m.featureTable(ctx, drawn, sources, each)
 	if err != nil {
 		return Tempering{}, err
 	}
-	return m.fit(drawn, len(sources), sizes, table), nil
+	return m.fit(drawn, len(sources), table), nil
 }
 
 // mixed draws a cascade of a mixture: half SI, a quarter IC and SIR each, of which a third end by themselves. Sizes at
@@ -214,38 +229,48 @@ func (m *Model) sample(most int) (sources []int32, each []float64) {
 	return sources, each
 }
 
-// featureTable returns the φ of every exponent, trial and community, and the evidence of every trial by size.
-func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int32, each []float64,
-) (table [][][][features]float64, sizes [][]float64, err error) {
+// lessons are what trials say of the choices of a class.
+type lessons struct {
+	phi    [][][][features]float64 // by exponent, trial and community
+	people [][][]float64           // log probability of the source within its community, by exponent, trial and exponent of people
+	sizes  [][]float64             // evidence by trial and size
+}
+
+// featureTable computes the lessons of trials.
+func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int32, each []float64) (table lessons, err error) {
 	yes := make([][]int32, len(trials))
 	for t := range trials {
 		yes[t] = trials[t].yes
 	}
 	kinds := len(exponents)
 	logs := make([]float32, len(sources)*len(yes)*kinds)
-	sizes, err = m.evidence(ctx, sources, yes, exponents, func(first int, part []float64) {
+	table.sizes, err = m.evidence(ctx, sources, yes, exponents, func(first int, part []float64) {
 		for k, v := range part {
 			logs[first*len(yes)*kinds+k] = float32(v)
 		}
 	})
 	if err != nil {
-		return nil, nil, err
+		return lessons{}, err
 	}
-	table = make([][][][features]float64, kinds)
-	for j := range table {
-		table[j] = make([][][features]float64, len(trials))
+	for range kinds {
+		table.phi = append(table.phi, make([][][features]float64, len(trials)))
+		table.people = append(table.people, make([][]float64, len(trials)))
 	}
 	parallel.Each(len(trials), func(t int) {
 		z, _ := m.unbiased(yes[t])
-		sums := make([]float64, len(z))
+		sums, truth := make([]float64, len(z)), trials[t].source
 		for j := range kinds {
-			m.logSums(sums, sources, func(k int) float64 {
-				return float64(logs[(k*len(yes)+t)*kinds+j]) + math.Log(each[k])
-			})
-			table[j][t] = m.features(sums, z)
+			at := func(k int) float64 { return float64(logs[(k*len(yes)+t)*kinds+j]) }
+			m.logSums(sums, sources, func(k int) float64 { return at(k) + math.Log(each[k]) })
+			table.phi[j][t] = m.features(sums, z)
+			for _, x := range ofPeople {
+				m.logSums(sums, sources, func(k int) float64 { return x*at(k) + math.Log(each[k]) })
+				own := slices.Index(sources, int32(truth))
+				table.people[j][t] = append(table.people[j][t], x*at(own)-sums[m.labels[truth]])
+			}
 		}
 	})
-	return table, sizes, nil
+	return table, nil
 }
 
 // logSums sets sums to log Σ_{k in c} e^{x(k)} of each community c.
@@ -291,9 +316,9 @@ func probabilities(phi [][features]float64, w [features]float64) []float64 {
 }
 
 // fit chooses classes of about as many trials each, and an exponent and weights for each.
-func (m *Model) fit(trials []trial, sources int, sizes [][]float64, table [][][][features]float64) Tempering {
-	out := Tempering{Flip: m.flip, Trials: len(trials)}
-	likely, order, lessons := make([]float64, len(trials)), make([]int, len(trials)), make([]lesson, len(trials))
+func (m *Model) fit(trials []trial, sources int, table lessons) Tempering {
+	out, sizes := Tempering{Flip: m.flip, Trials: len(trials)}, table.sizes
+	likely, order, learned := make([]float64, len(trials)), make([]int, len(trials)), make([]lesson, len(trials))
 	for t := range order {
 		likely[t], order[t] = m.likelySize(sizes[t]), t
 	}
@@ -309,18 +334,19 @@ func (m *Model) fit(trials []trial, sources int, sizes [][]float64, table [][][]
 		c.Mean, c.Deviation = stat.MeanStdDev(part, nil)
 		c.Deviation = max(c.Deviation, 1e-3)
 		for j, t := range order[cut(k):cut(k+1)] {
-			lessons[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j])}
+			learned[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j])}
 		}
 		out.Classes = append(out.Classes, c)
 	}
 	pooled := make([][2 * features]float64, len(exponents))
-	parallel.Each(len(exponents), func(j int) { pooled[j], _ = fitWeights(lessons, table[j], [2 * features]float64{1}, 1) })
+	parallel.Each(len(exponents), func(j int) { pooled[j], _ = fitWeights(learned, table.phi[j], [2 * features]float64{1}, 1) })
 	parallel.Each(count, func(k int) {
 		best, class := math.Inf(-1), &out.Classes[k]
 		for j, x := range exponents {
-			w, score := fitWeights(lessons[cut(k):cut(k+1)], table[j], pooled[j], pull)
+			w, score := fitWeights(learned[cut(k):cut(k+1)], table.phi[j], pooled[j], pull)
 			if score > best {
 				best, class.Exponent = score, x
+				class.People = bestOfPeople(learned[cut(k):cut(k+1)], table.people[j])
 				copy(class.Weights[:], w[:features])
 				copy(class.Slopes[:], w[features:])
 			}
@@ -328,6 +354,15 @@ func (m *Model) fit(trials []trial, sources int, sizes [][]float64, table [][][]
 	})
 	out.Classes = slices.CompactFunc(out.Classes, func(a, b Class) bool { return a.UpTo == b.UpTo })
 	return out
+}
+
+// bestOfPeople maximises the log score of the sources within their communities.
+func bestOfPeople(of []lesson, people [][]float64) float64 {
+	sums := make([]float64, len(ofPeople))
+	for _, l := range of {
+		floats.Add(sums, people[l.trial])
+	}
+	return ofPeople[floats.MaxIdx(sums)]
 }
 
 // lesson is what a trial says of weights.
