@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -158,7 +159,7 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		{"sigma", sigmas(noise)},
 		{"nodeCount", term.Cell(p.NodeCount, -1)},
 		{"sensorCount", term.Cell(len(p.Sensors), -1)},
-		{"nodeProperties", spaceJoined(names)},
+		{"nodeProperties", strings.Join(names, " ")},
 	}
 	return a.render(result, term.Section{
 		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -42,14 +41,14 @@ func (f fromSensors) read(a *app) ([]privacy.SensorValue, error) {
 	}
 	id := f.releaseID
 	if id == "" && len(ids) > 1 {
-		return nil, fail(exitUsage, "the sensors sent %d releases: %s", len(ids), firstFew(ids)).hint("choose one with --release-id")
+		return nil, fail(exitUsage, "the sensors sent %d releases: %s", len(ids), fewNames(ids)).hint("choose one with --release-id")
 	}
 	if id == "" && len(ids) == 1 {
 		id = ids[0]
 	}
 	values := slices.DeleteFunc(all, func(v privacy.SensorValue) bool { return v.ReleaseID != id })
 	if len(values) == 0 {
-		return nil, fail(exitNotFound, "no sensor sent a value of release %q", id).hint("the file holds releases %s", firstFew(ids))
+		return nil, fail(exitNotFound, "no sensor sent a value of release %q", id).hint("the file holds releases %s", fewNames(ids))
 	}
 	return values, nil
 }
@@ -74,20 +73,4 @@ func decodeValues(in io.Reader) (values []privacy.SensorValue, ids []string, err
 		}
 	}
 	return values, ids, lines.Err()
-}
-
-func spaceJoined(names []string) string { return strings.Join(names, " ") }
-
-// firstFew names the first few.
-func firstFew(ids []string) string {
-	const few = 5
-	quoted := make([]string, min(few, len(ids)))
-	for i := range quoted {
-		quoted[i] = fmt.Sprintf("%q", ids[i])
-	}
-	text := strings.Join(quoted, ", ")
-	if len(ids) > few {
-		text += ", …"
-	}
-	return text
 }

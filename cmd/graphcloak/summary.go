@@ -24,6 +24,9 @@ func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) ter
 	if rep.BudgetScope == "" {
 		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: to recover costs no privacy"}}, last...)}
 	}
+	if w := rep.Whisper; w != nil && rep.EpsilonSpent == 0 {
+		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: nobody was asked, all answers were kept"}}, last...)}
+	}
 	spent := term.Item{Mark: "Spent", Text: fmt.Sprintf("ε = %v at δ = %v, from scope %s",
 		rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}
 	if w := rep.Whisper; w != nil {

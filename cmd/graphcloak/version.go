@@ -14,6 +14,9 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 )
 
+// version is set by the linker (-X main.version=v0.1.0) in what is built from a checkout to be handed on.
+var version string
+
 // build is what the binary knows of how it was made.
 type build struct {
 	Version   string `json:"version"`
@@ -25,12 +28,12 @@ type build struct {
 }
 
 func readBuild() build {
-	b := build{Version: "(devel)", GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: cmp.Or(version, "(devel)"), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	b.Version = cmp.Or(info.Main.Version, b.Version)
+	b.Version = cmp.Or(version, info.Main.Version, b.Version)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":

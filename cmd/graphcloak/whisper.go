@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -44,7 +45,7 @@ func (a *app) wouldAsk(p *graphcloak.Whisper, job graphcloak.Job) error {
 			{"ε of each of them", term.Cell(epsilon, -1)},
 			{"an answer is flipped with probability", term.Probability(p.Flip())},
 			{"round", p.Round},
-			{"nodeProperties", spaceJoined(names)},
+			{"nodeProperties", strings.Join(names, " ")},
 		}),
 	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
 }

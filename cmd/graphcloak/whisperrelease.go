@@ -117,13 +117,13 @@ func (f fromSensors) readAnswers(a *app) ([]answer.Value, error) {
 	id := f.releaseID
 	switch {
 	case id == "" && len(ids) > 1:
-		return nil, fail(exitUsage, "people sent %d releases: %s", len(ids), firstFew(ids)).hint("choose one with --release-id")
+		return nil, fail(exitUsage, "people sent %d releases: %s", len(ids), fewNames(ids)).hint("choose one with --release-id")
 	case id == "" && len(ids) == 1:
 		id = ids[0]
 	}
 	sent := slices.DeleteFunc(all, func(v answer.Value) bool { return v.ReleaseID != id })
 	if len(sent) == 0 {
-		return nil, fail(exitNotFound, "nobody sent an answer of release %q", id).hint("the file holds releases %s", firstFew(ids))
+		return nil, fail(exitNotFound, "nobody sent an answer of release %q", id).hint("the file holds releases %s", fewNames(ids))
 	}
 	return sent, nil
 }

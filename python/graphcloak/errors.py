@@ -32,6 +32,14 @@ class BinaryNotFoundError(Exception):
     """There is no graphcloak program where it was looked for."""
 
 
+class VersionError(Exception):
+    """The program is a release of another version than this package."""
+
+    def __init__(self, path: str, program: str, package: str) -> None:
+        self.program, self.package = program, package
+        super().__init__(f"{path} is graphcloak {program}, and this package is {package}: install versions that belong together")
+
+
 class AnswerError(Exception):
     """The program printed something else than this package reads: another version of it."""
 

@@ -9,23 +9,31 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from . import notebook
 from .errors import AnswerError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 T = TypeVar("T")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the program's JSON
 
 
-def frame(cls: type[Any], rows: Sequence[Any]) -> "DataFrame":
-    """Returns dataclasses as a pandas frame, one row each, columns named as the fields of cls."""
+def need_pandas() -> Any:
+    """Returns the module; raises ImportError that says what to install."""
     try:
         import pandas
     except ImportError as e:
         raise ImportError("a frame needs pandas: pip install pandas") from e
+    return pandas
+
+
+def frame(cls: type[Any], rows: Sequence[Any]) -> "DataFrame":
+    """Returns dataclasses as a pandas frame, one row each, columns named as the fields of cls."""
+    pandas = need_pandas()
     columns = [f.name for f in dataclasses.fields(cls)]
-    return pandas.DataFrame([[getattr(r, c) for c in columns] for r in rows], columns=columns)
+    made: DataFrame = pandas.DataFrame([[getattr(r, c) for c in columns] for r in rows], columns=columns)
+    return made
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,12 +104,21 @@ class Report:
     presence: Presence | None = None
     fit: Fit | None = None
     document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    map: str = dataclasses.field(default="", repr=False, compare=False)  # SVG, in a notebook; "" where the page has none
 
     def communities_frame(self) -> "DataFrame":
         return frame(Community, self.communities)
 
     def nodes_frame(self) -> "DataFrame":
         return frame(Node, self.nodes)
+
+    def _repr_html_(self) -> str:
+        spent = f"ε = {self.epsilon_spent:g}, δ = {self.delta_spent:g} spent"
+        facts = (f"{self.node_count:,} nodes", f"{self.sensor_count:,} sensors", spent)
+        rows = ((c.name, f"{c.size:,}", percent(c.prior_probability), percent(c.probability)) for c in self.communities)
+        table = notebook.table(("community", "nodes", "before", "probability"), rows)
+        body = notebook.picture(self.map) + table
+        return notebook.block(self.answer, facts, body, self.not_protected, "What is not protected")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +153,19 @@ class Rate:
 
 
 @dataclasses.dataclass(frozen=True)
+class EvaluatedCommunity:
+    """What came of the simulated sources of one community."""
+
+    community_id: int
+    name: str
+    size: int
+    trials: int
+    probability: float  # that it ranks first when it holds the source
+    lower: float  # 95 % interval
+    upper: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Evaluation:
     trials: int
     random_seed: int
@@ -145,7 +175,26 @@ class Evaluation:
     coverage: Rate  # the 95 % credible set holds the source
     credible_set_size: float
     notes: tuple[str, ...]
+    communities: tuple[EvaluatedCommunity, ...] = ()
     document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+
+    def communities_frame(self) -> "DataFrame":
+        return frame(EvaluatedCommunity, self.communities)
+
+    def _repr_html_(self) -> str:
+        headline = f"The right community ranks first in {percent(self.right.rate)} of {self.trials:,} simulated runs"
+        facts = (
+            f"95 % interval {percent(self.right.lower)} to {percent(self.right.upper)}",
+            f"by chance {percent(self.chance)}",
+            f"a community stands out in {percent(self.answered.rate)}",
+            f"the 95 % credible set holds {self.credible_set_size:.1f} nodes, and the source in {percent(self.coverage.rate)}",
+        )
+        rows = (
+            (c.name, f"{c.size:,}", c.trials, f"{percent(c.probability)} ({percent(c.lower)} to {percent(c.upper)})")
+            for c in self.communities
+        )
+        table = notebook.table(("community", "nodes", "runs", "ranks first"), rows)
+        return notebook.block(headline, facts, table, self.notes, "Notes")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,6 +299,12 @@ def read(cls: type[T], document: Mapping[str, Any]) -> T:
     if document.get("schemaVersion") != SCHEMA_VERSION:
         raise AnswerError(f"the program's JSON has not schemaVersion {SCHEMA_VERSION}: install versions that belong together")
     return build(cls, {**document, "document": document})
+
+
+def percent(share: float) -> str:
+    if 0 < share < 0.01:
+        return "under 1 %"
+    return "over 99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def camel(name: str) -> str:

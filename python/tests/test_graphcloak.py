@@ -2,25 +2,36 @@
 """Tests against the program that GRAPHCLOAK_BINARY or PATH names: python3 -m unittest discover -s tests -t ."""
 
 import csv
+import doctest
 import importlib.util
 import json
 import os
 import runpy
+import signal
 import stat
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 from contextlib import redirect_stdout
+from html import escape
 from io import StringIO
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import graphcloak as g
-from graphcloak import client, results
+from graphcloak import client, graphs, notebook, program, results
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "water.py"
 SECRET = "kept-to-itself-7"
 SETTINGS: dict[str, Any] = {"tau": 4, "epsilon": 4, "delta": 0.01}
+
+
+def load_tests(_loader: unittest.TestLoader, tests: unittest.TestSuite, _pattern: str | None) -> unittest.TestSuite:
+    """Adds the examples of the docstrings."""
+    tests.addTests(doctest.DocTestSuite(client))
+    return tests
 
 
 class InFolder(unittest.TestCase):
@@ -142,6 +153,130 @@ class Program(InFolder):
         self.assertEqual(list(communities["name"]), [c.name for c in report.communities])
         self.assertEqual((nodes.shape, self.gc.runs_list("folder:water").frame().shape), ((97, 8), (1, 13)))
 
+    def test_an_interrupted_run_goes_on(self) -> None:
+        runs, me = graphs.state(os.environ) / "runs", os.getpid()
+        before = set(runs.glob("*.json"))
+
+        def interrupt() -> None:
+            while not set(runs.glob("*.json")) - before:
+                time.sleep(0.001)
+            os.kill(me, signal.SIGINT)
+
+        interrupter = threading.Thread(target=interrupt)
+        interrupter.start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.gc.run.stats("folder:water", source_property="source", **SETTINGS)
+        interrupter.join()
+        report = self.gc.run.stats("folder:water", source_property="source", **SETTINGS)
+        [record] = [r for r in self.gc.runs_list("folder:water").runs if r.spent]
+        self.assertEqual((record.run_id, record.status), (report.run_id, "FINISHED"))
+        [scope] = self.gc.call("budget", "show", graph="folder:water")["scopes"]
+        self.assertEqual(scope["releases"], 1)
+
+    def test_a_notebook_shows_a_report(self) -> None:
+        out = StringIO()
+        with redirect_stdout(out), self.assertLogs("graphcloak"):
+            clear: dict[str, Any] = {**SETTINGS, "epsilon": 100}  # a page has a map where a community stands out
+            report = g.GraphCloak(notebook=True).run("folder:water", source_property="source", **clear)
+        page = report._repr_html_()
+        self.assertTrue(report.map.startswith("<svg") and report.map.endswith("</svg>"))
+        self.assertIn("data:image/svg+xml;base64,", page)
+        for said in (report.answer, report.communities[0].name, report.not_protected[0]):
+            self.assertIn(escape(said), page)
+
+
+class Memory(InFolder):
+    """Graphs that are no store: they are kept in a folder, named by ids and relationships."""
+
+    def path(self, n: int = 40) -> tuple[graphs.Columns, graphs.Columns]:
+        ids = list(range(n))
+        return {"id": ids, "ill": [1.0 if i == 7 else 0.0 for i in ids]}, {"source": ids[:-1], "target": ids[1:]}
+
+    def test_the_budget_outlasts_the_call(self) -> None:
+        nodes, relationships = self.path()
+        settings: dict[str, Any] = {**SETTINGS, "source_property": "ill", "spend_at_chance": True}
+        with self.assertLogs("graphcloak"):
+            report = self.gc.run((nodes, relationships), **settings)
+        self.assertEqual([n.node_id for n in report.nodes], [str(i) for i in nodes["id"]])
+        turned = {k: list(reversed(v)) for k, v in nodes.items()}
+        other = {**turned, "ill": [0.5] * 40}  # the same graph, in another order and with another signal
+        back = {"target": relationships["source"], "source": relationships["target"]}
+        self.gc.call("budget", "set", graph=(other, back), budget_scope="property=ill", epsilon=5, delta=0.01)
+        with self.assertRaises(g.BudgetExceededError):
+            self.gc.run((other, back), **settings)
+        self.assertEqual([r.spent for r in self.gc.runs_list((nodes, relationships)).runs], [False, True])
+        with self.assertRaisesRegex(ValueError, "takes nothing back"):
+            self.gc.run.write((nodes, relationships), **settings)
+        self.assertNotEqual(graphs.digest(nodes, relationships), graphs.digest(*self.path(39)))
+
+    def test_its_files(self) -> None:
+        nodes = {"nodeId": ["a", "b,1"], "labels": [["A", "B"], "A"], "x": [1.5, float("nan")], "open": [True, None]}
+        relationships = {"sourceNodeId": ["a"], "targetNodeId": ["b,1"], "relationshipType": ["R"]}
+        with graphs.kept((nodes, relationships), os.environ) as (folder, weighted):
+            self.assertEqual((folder / "nodes.csv").read_text(), 'id,labels,x,open\na,A;B,1.5,true\n"b,1",A,,\n')
+            self.assertEqual((folder / "relationships.csv").read_text(), 'source,target,type\na,"b,1",R\n')
+            modes = {stat.S_IMODE(p.stat().st_mode) for p in folder.iterdir()}
+        self.assertEqual((weighted, modes, stat.S_IMODE(folder.stat().st_mode)), (False, {0o600}, 0o700))
+
+    def test_another_call_waits(self) -> None:
+        entered = threading.Event()
+
+        def other() -> None:
+            with graphs.kept(self.path(), os.environ):
+                entered.set()
+
+        with graphs.kept(self.path(), os.environ):
+            waiting = threading.Thread(target=other)
+            waiting.start()
+            self.assertFalse(entered.wait(0.2))
+        waiting.join()
+        self.assertTrue(entered.is_set())
+
+    def test_what_is_no_graph(self) -> None:
+        relationships = {"source": ["a"], "target": ["b"]}
+        for graph, error, said in (
+            (7, TypeError, "int is no graph"),
+            (([1], relationships), TypeError, "list is no table"),
+            (({"name": ["a"]}, relationships), ValueError, "no column 'id'"),
+            (({"id": ["a"]}, {"source": ["a"]}), ValueError, "no column 'target'"),
+            (({"id": ["a", "b"], "x": [1]}, relationships), ValueError, "differ in length"),
+            (({"id": [1, "1"]}, relationships), ValueError, "one id"),
+        ):
+            with self.subTest(said), self.assertRaisesRegex(error, said):
+                self.gc.inspect(graph)
+
+    def test_names_of_stores(self) -> None:
+        Path("water").mkdir()
+        for graph, want in (
+            (None, (None, {})),
+            ("example:karate", ("example:karate", {})),
+            ("water", ("folder:water", {})),
+            (Path("elsewhere"), ("folder:elsewhere", {})),
+            ("neo4j+s://host:7687", (None, {"uri": "neo4j+s://host:7687"})),
+        ):
+            with self.subTest(graph), graphs.source(graph, "plan", {}, {}) as got:
+                self.assertEqual(got, want)
+
+
+class Notebook(unittest.TestCase):
+    def test_values_are_escaped(self) -> None:
+        bad = "<script>alert('&')</script>"
+        community = results.Community(0, bad, 3, 0.5, 0.001, 0)
+        report = results.Report("r", bad, bad, (bad,), (community,) * 12, results.Posterior("a", 1, 1), 3, 3, 1, 0, 0)
+        rate = results.Rate(0.5, 0.25, 0.75)
+        counted = results.EvaluatedCommunity(0, bad, 3, 9, 0.5, 0.25, 0.75)
+        for page in (report._repr_html_(), results.Evaluation(9, 0, 0.1, rate, rate, rate, 3, (bad,), (counted,))._repr_html_()):
+            self.assertNotIn("<script", page)
+            self.assertIn("&lt;script&gt;alert(&#x27;&amp;&#x27;)", page)
+        self.assertIn("and 2 more", report._repr_html_())
+        self.assertIn("under 1 %", report._repr_html_())
+
+    def test_map(self) -> None:
+        self.assertEqual(
+            notebook.map_of('<svg class="bar"></svg><svg class="map" id="m"><g/></svg><svg></svg>'), '<svg class="map" id="m"><g/></svg>'
+        )
+        self.assertEqual((notebook.map_of("<p>no map</p>"), notebook.picture("")), ("", ""))
+
 
 class Commands(InFolder):
     def test_evaluate_is_the_same_twice(self) -> None:
@@ -195,7 +330,9 @@ class Commands(InFolder):
 class Flags(unittest.TestCase):
     def test_values(self) -> None:
         self.assertEqual(
-            client.flags({"node_labels": ["A,B", 'C"'], "strict": True, "retry": False, "tau": 0.5, "delta": None, "report": Path("x")}, "folder:-y"),
+            client.flags(
+                {"node_labels": ["A,B", 'C"'], "strict": True, "retry": False, "tau": 0.5, "delta": None, "report": Path("x")}, "folder:-y"
+            ),
             ["--from=folder:-y", '--node-labels="A,B","C"""', "--strict", "--retry=false", "--tau=0.5", "--report=x"],
         )
 
@@ -211,6 +348,22 @@ class Flags(unittest.TestCase):
 
 class Failures(InFolder):
     """The child's side is a script here: these ends cannot be brought about at will."""
+
+    def test_another_version(self) -> None:
+        answer = 'echo \'{"schemaVersion": 1, "version": "%s", "goVersion": "g", "platform": "p"}\''
+        with self.assertRaisesRegex(g.VersionError, f"fake is graphcloak 9.8.7, and this package is {program.VERSION}") as caught:
+            g.GraphCloak(self.script(answer % "v9.8.7"))
+        self.assertEqual((caught.exception.program, caught.exception.package), ("9.8.7", program.VERSION))
+        for version in ("v" + program.VERSION, "(devel)", "v0.0.0-20261124000000-0123456789ab"):
+            self.assertEqual(g.GraphCloak(self.script(answer % version)).version().version, version)
+
+    def test_progress_is_one_line(self) -> None:
+        lines = 'echo \'{"msg":"progress","text":"[1/8] half"}\' >&2; echo \'{"msg":"stage"}\' >&2; echo "Note: n" >&2; echo "{}"'
+        out = StringIO()
+        with redirect_stdout(out), self.assertLogs("graphcloak") as log:
+            g.GraphCloak(self.script(lines), notebook=True).call("any")
+        self.assertEqual([r.getMessage() for r in log.records], ["Note: n"])
+        self.assertEqual(out.getvalue(), f"\r{'[1/8] half':<80}\r{'':<80}\r")
 
     def test_every_documented_code(self) -> None:
         table = (Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
@@ -232,7 +385,13 @@ class Failures(InFolder):
     def test_killed_or_of_another_version(self) -> None:
         with self.assertRaisesRegex(g.GraphCloakError, "signal 9"):
             g.GraphCloak(self.script("kill -9 $$")).version()
-        for printed in ("{}", '{"schemaVersion": 2, "version": "v", "goVersion": "g", "platform": "p"}', '{"schemaVersion": 1}', "[]", "words"):
+        for printed in (
+            "{}",
+            '{"schemaVersion": 2, "version": "v", "goVersion": "g", "platform": "p"}',
+            '{"schemaVersion": 1}',
+            "[]",
+            "words",
+        ):
             with self.subTest(printed), self.assertRaises(g.AnswerError):
                 g.GraphCloak(self.script(f"echo '{printed}'")).version()
         with self.assertRaisesRegex(g.AnswerError, "Version.platform"):

@@ -3,6 +3,7 @@
 package term
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,7 +21,7 @@ type Console struct {
 	Writer   io.Writer
 	Terminal bool // it is one
 	ASCII    bool
-	Shows    bool         // progress is drawn
+	Shows    bool         // progress is drawn; else the log takes it every second
 	Steps    bool         // the command is a whole run, whose stages belong to its steps
 	Log      *slog.Logger // takes the time of each stage
 
@@ -145,7 +146,7 @@ func (c *Console) Progress(name string, done, total int64) {
 			}
 		}
 		c.stop()
-		if c.line = s; c.Shows {
+		if c.line = s; c.Shows || c.Log.Enabled(context.Background(), slog.LevelInfo) {
 			s.tick = time.AfterFunc(timeFrom, func() { c.drawOn(s) })
 		}
 	}
@@ -189,10 +190,15 @@ func (c *Console) drawOn(s *stage) {
 	}
 }
 
-// draw ignores a terminal that cannot be written to: it is no reason to stop the work.
+// draw ignores a terminal that cannot be written to: it is no reason to stop the work. Where nothing is drawn the log takes
+// the line, so that who reads a pipe knows how far a long stage has come.
 func (c *Console) draw() {
-	c.drawn.Store(true)
 	c.line.last = time.Now()
+	if !c.Shows {
+		c.Log.Info("progress", "text", c.line.text(c.line.last, DefaultWidth-1, c.ASCII))
+		return
+	}
+	c.drawn.Store(true)
 	_, _ = io.WriteString(c.Writer, eraseLine+c.line.text(c.line.last, c.width()-1, c.ASCII))
 }
 

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -406,6 +407,23 @@ func TestProgressText(t *testing.T) {
 	if got := stepOf("anything"); got != 0 {
 		t.Errorf("an unknown stage is of step %d", got)
 	}
+}
+
+// TestProgressInLog: where nothing is drawn the log takes the progress of a long stage every second, and none of a short one.
+func TestProgressInLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b, log bytes.Buffer
+		c := &Console{Writer: &b, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		c.Progress("short", 0, 2)
+		time.Sleep(timeFrom / 2)
+		c.Progress("long", 1, 2)
+		time.Sleep(2*timeFrom + timeFrom/2)
+		c.Stop()
+		all, long := strings.Count(log.String(), "msg=progress"), strings.Count(log.String(), "msg=progress text=\"long ")
+		if all != 2 || long != 2 || b.Len() > 0 {
+			t.Errorf("the log holds %d lines of progress, %d of the long stage, and %q is drawn: %s", all, long, &b, &log)
+		}
+	})
 }
 
 // TestConsole: a step is not counted back, nothing is drawn where progress is not wanted, and a message or a line of the log
