@@ -8,7 +8,9 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/report"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // answersEstimate is what a command on answers would take and spend.
@@ -22,20 +24,19 @@ type answersEstimate struct {
 	EpsilonWouldSpend float64 `json:"epsilonWouldSpend"` // of each person
 }
 
-// columnSeconds is what one core takes for a column, per node and end of a relationship, on a graph over all of which a whisper spreads.
-// Where --reach is small, or communities are loosely tied, it takes less.
-const columnSeconds = 1e-8
+// learnSeconds is about what one core takes to learn from simulated whispers how far the likelihood is trusted, at most.
+const learnSeconds = 12
 
-// estimateAnswers says what the commands would take. A plan learns from a thousand columns at most, and each look for where a whisper
-// began takes a column for every node.
+// estimateAnswers says what the commands would take, by their default numbers of trials.
 func (a *app) estimateAnswers(ctx context.Context, s graphStore, job graphcloak.Job) error {
 	m, err := a.model(ctx, s, job.Settings)
 	if err != nil {
 		return err
 	}
 	n := m.Graph.Order()
-	column := columnSeconds * float64(n+2*m.Graph.Size())
-	learn, look := column*float64(min(n, 1024)), column*float64(n)
+	flip := answer.Question{Epsilon: job.Asking.Epsilon}.Flip()
+	look := func(trials int) float64 { return lookSeconds(n, flip, 2*trials+nullVectors) }
+	learn := learnSeconds * min(1, float64(n)/5000)
 	sizes, others := float64(len(sizesOfWhispers(n, job.Asking.Reach))), float64(len(otherEpsilons)+1)
 	var all []answersEstimate
 	for _, c := range []struct {
@@ -43,11 +44,11 @@ func (a *app) estimateAnswers(ctx context.Context, s graphStore, job graphcloak.
 		epsilon float64
 		most    float64
 	}{
-		{"plan", 0, learn + sizes*look},
-		{"release", job.Asking.Epsilon, column},
-		{"recover", 0, look},
-		{"run", job.Asking.Epsilon, learn + look},
-		{"evaluate", 0, learn*others + look*(sizes+others)},
+		{"plan", 0, learn + min(sizes*look(study.DefaultTrials), largeTime.Seconds())},
+		{"release", job.Asking.Epsilon, 0},
+		{"recover", 0, look(0)},
+		{"run", job.Asking.Epsilon, learn + look(0)},
+		{"evaluate", 0, learn*others + look(1000)*(sizes+others)},
 	} {
 		all = append(all, answersEstimate{c.name, n, m.Graph.Size(), len(m.Sensors), .05 + c.most/10, 1 + 3*c.most, c.epsilon})
 	}
