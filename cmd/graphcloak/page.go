@@ -160,8 +160,12 @@ func memberQueries(rep *report.Report, prefix string) []page.Query {
 		!strings.HasPrefix(rep.Store, "bolt") {
 		return nil
 	}
+	first := "node"
+	if rep.Whisper != nil {
+		first = "person"
+	}
 	return []page.Query{{
-		What: "The members of the likeliest community, the likeliest node first, in Cypher",
+		What: "The members of the likeliest community, the likeliest " + first + " first, in Cypher",
 		Text: neo4j.Members(cmp.Or(prefix, report.DefaultPrefix), rep.RunID, rep.Communities[0].CommunityID),
 	}}
 }
