@@ -42,7 +42,15 @@ def tables(graph: Any) -> tuple[Columns, Columns, bool]:
         nodes = columns(graph[0], NODE_NAMES)
         if of(graph[1], "scipy"):
             return *matrix(graph[1], nodes), True
-        return nodes, columns(graph[1], RELATIONSHIP_NAMES), False
+        relationships = columns(graph[1], RELATIONSHIP_NAMES)
+        for table, wanted, what in (
+            (nodes, "id", "nodes"),
+            (relationships, "source", "relationships"),
+            (relationships, "target", "relationships"),
+        ):
+            if wanted not in table:
+                raise ValueError(f"the {what} have no column {wanted!r}")
+        return nodes, relationships, False
     raise TypeError(
         f"{type(graph).__name__} is no graph: give a networkx graph, (nodes, relationships) as frames, a SciPy sparse matrix, "
         'a folder\'s path, "example:NAME" or an address such as "neo4j://localhost:7687"'
@@ -74,9 +82,6 @@ def columns(table: Any, names: Mapping[str, str]) -> Columns:
     if not isinstance(table, Mapping):
         raise TypeError(f"{type(table).__name__} is no table: give a pandas frame, a pyarrow table or a mapping of columns")
     found = {names.get(str(k), str(k)): v for k, v in table.items()}
-    for wanted in set(names.values()) - {"type"} - found.keys():
-        if names is not NODE_NAMES:
-            raise ValueError(f"the relationships have no column {wanted!r}")
     if len({len(v) for v in found.values()}) > 1 or len(found) < len(table):
         raise ValueError("the columns differ in length, or two have one name")
     return found
@@ -148,8 +153,6 @@ def kept(graph: object, env: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
     the properties. While it is in use another call on the same graph waits, for it may bring another signal.
     """
     nodes, relationships, weighted = tables(graph)
-    if "id" not in nodes:
-        raise ValueError("the nodes have no column 'id'")
     folder = state(env) / "graphs" / f"memory-{digest(nodes, relationships)}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder.with_suffix(".lock")):

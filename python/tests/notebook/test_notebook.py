@@ -10,14 +10,15 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-import graphcloak as g
 import nbformat
 import networkx as nx
 import pandas as pd
 import pyarrow as pa
 import scipy.sparse as sp
-from graphcloak import graphs, program
 from nbclient import NotebookClient
+
+import graphcloak as g
+from graphcloak import graphs, program
 
 NOTEBOOK = Path(__file__).parents[2] / "examples" / "town.ipynb"
 
