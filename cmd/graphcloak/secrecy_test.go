@@ -80,7 +80,8 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 		"a property in the way": exitConflict, "another's in the way": exitConflict, "a public signal": exitUsage,
 		"a misspelt one": exitNotFound,
 	}
-	for _, property := range []string{"text", "high", "low", "nan", "inf", "truth", "list", "huge"} {
+	for _, property := range []string{"text", "high", "low", "nan", "inf", "list", "huge"} {
+		commands["asked "+property] = []string{"run", from, "--answer-property", property}
 		commands["run "+property] = []string{"run", from, "--source-property", property}
 		commands["prior "+property] = []string{"run", from, "--source-property", "source", "--prior-property", property}
 		if property != "high" && property != "low" {
