@@ -35,7 +35,13 @@ SECRET = re.compile(r"(PASSWORD|SECRET|TOKEN|KEY)$")
 
 
 class Verb:
-    """run or recover: called, with the program's own mode; by its methods, with theirs."""
+    """run or recover: called, with the program's own mode; by its methods, with theirs.
+
+    >>> gc = GraphCloak()
+    >>> report = gc.run.stats("example:net3", source_property="source", tau=4, epsilon=4, delta=0.01)
+    >>> report.node_count, report.epsilon_spent
+    (97, 4.0)
+    """
 
     def __init__(self, client: "GraphCloak", command: str) -> None:
         self._client, self._command = client, command
@@ -91,13 +97,7 @@ class GraphCloak:
     """
 
     run: Verb
-    """Spends budget, releases and recovers. Called, it writes back as mode says, and streams for a graph in memory.
-
-    >>> gc = GraphCloak()
-    >>> report = gc.run.stats("example:net3", source_property="source", tau=4, epsilon=4, delta=0.01)
-    >>> report.node_count, report.epsilon_spent
-    (97, 4.0)
-    """
+    """Spends budget, releases and recovers. Called, it writes back as mode says, and streams for a graph in memory."""
     recover: Verb
     """Where the source likely is, from release= or measurement_property=; costs no privacy."""
 
