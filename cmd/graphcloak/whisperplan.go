@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
@@ -74,22 +73,9 @@ func (a *app) bySize(ctx context.Context, m *graphcloak.Model, p *graphcloak.Whi
 	for k := 0; k < len(list) && err == nil; k++ {
 		a.progress("evaluate", int64(k), int64(len(list)))
 		o := whisper.EvaluateOptions{Trials: trials, From: list[k].From, To: list[k].To}
-		list[k].Evaluation, err = a.simulate(ctx, likelihood, p, o)
+		list[k].Evaluation, err = likelihood.Evaluate(ctx, p.Tempering, a.simulated(o))
 	}
 	return list, err
-}
-
-// simulate simulates whispers. Shares of trials are rounded as such, since they were added up.
-func (a *app) simulate(ctx context.Context, l *whisper.Model, p *graphcloak.Whisper, o whisper.EvaluateOptions) (
-	whisper.Evaluation, error,
-) {
-	e, err := l.Evaluate(ctx, p.Tempering, a.simulated(o))
-	for _, x := range []*float64{
-		&e.Heard, &e.Right, &e.Confidence, &e.CalibrationError, &e.ConfidentAndWrong, &e.Credible, &e.Among, &e.Found, &e.FalseAlarms,
-	} {
-		*x = math.Round(1e9**x) / 1e9
-	}
-	return e, err
 }
 
 // simulated are the options of all simulated whispers of a command.
@@ -251,12 +237,12 @@ func sizesTable(list []heardBy, title string) term.Section {
 
 func whispersTable[T any](title, by string, list []T, name func(T) string, of func(T) whisper.Evaluation) term.Section {
 	return term.Section{
-		Title: title, Columns: []string{by, "right", "found", "false alarms", "hidden among", "ECE", "sure and wrong"},
+		Title: title, Columns: []string{by, "right", "found", "false alarms", "hidden among", "covered", "ECE", "sure and wrong"},
 		Rows: term.Rows(list, func(x T) []any {
 			e := of(x)
 			return []any{
 				name(x), decimals(e.Right), decimals(e.Found), decimals(e.FalseAlarms), term.Cell(e.Credible, term.FewDigits),
-				decimals(e.CalibrationError), decimals(e.ConfidentAndWrong),
+				decimals(e.Covered), decimals(e.CalibrationError), decimals(e.ConfidentAndWrong),
 			}
 		}),
 	}
@@ -312,7 +298,8 @@ func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) erro
 		return a.render(result, table,
 			whispersTable("Whispers of all sizes, at other ε of each person", "ε", result.ByEpsilon,
 				func(x atEpsilon) string { return term.Cell(x.Epsilon, -1) }, func(x atEpsilon) whisper.Evaluation { return x.Evaluation }),
-			term.Section{Text: "found: the test sees that there is a whisper. hidden among: people in the 95 % credible set. ECE: how " +
+			term.Section{Text: "found: the test sees that there is a whisper. hidden among: people in the 95 % credible set. " +
+				"covered: that set holds who started it. ECE: how " +
 				"far stated confidence is off. sure and wrong: another community has a probability above 0.9."},
 			term.Section{Title: "Notes", Text: noWhisperBound},
 			term.Section{Answer: placed(result.BySize)},
@@ -355,7 +342,7 @@ func (a *app) byEpsilon(ctx context.Context, m *graphcloak.Model, p *graphcloak.
 		if err != nil {
 			return nil, err
 		}
-		e, err := a.simulate(ctx, likelihood, at, whisper.EvaluateOptions{Trials: trials})
+		e, err := likelihood.Evaluate(ctx, at.Tempering, a.simulated(whisper.EvaluateOptions{Trials: trials}))
 		if err != nil {
 			return nil, err
 		}

@@ -33,6 +33,7 @@ type Evaluation struct {
 	CalibrationError  float64 `json:"calibrationError"`  // mean distance of probability and share, in ten bins
 	ConfidentAndWrong float64 `json:"confidentAndWrong"` // share of rumours whose wrong community has a probability above .9
 	Credible          float64 `json:"credible"`          // mean of [Result].Credible
+	Covered           float64 `json:"covered"`           // share of rumours whose source is in the set of [Result].Credible people
 	Among             float64 `json:"among"`             // mean of [Result].Among
 	Found             float64 `json:"found"`             // share of rumours that the presence test finds
 	FalseAlarms       float64 `json:"falseAlarms"`       // the same where there is none
@@ -101,11 +102,10 @@ func (m *Model) draw(nature *Nature, source int, random *rand.Rand, c *Cascades)
 // score counts; results beyond those of the trials are of answers without a rumour.
 func (m *Model) score(trials []trial, results []Result, level float64) Evaluation {
 	e, bins := Evaluation{Trials: len(trials)}, [10][2]float64{}
-	share := 1 / float64(len(trials))
 	for k, r := range results {
 		found := 0.0
 		if r.Presence.Nobody <= level {
-			found = share
+			found = 1
 		}
 		if k >= len(trials) {
 			e.FalseAlarms += found
@@ -114,23 +114,43 @@ func (m *Model) score(trials []trial, results []Result, level float64) Evaluatio
 		best := floats.MaxIdx(r.Community)
 		p, right := r.Community[best], 0.0
 		if best == m.labels[trials[k].source] {
-			right = share
+			right = 1
 		} else if p > confident {
-			e.ConfidentAndWrong += share
+			e.ConfidentAndWrong++
+		}
+		if r.holds(trials[k].source) {
+			e.Covered++
 		}
 		bin := &bins[min(len(bins)-1, int(p*float64(len(bins))))]
-		bin[0], bin[1] = bin[0]+share*p, bin[1]+right
-		e.Right, e.Found, e.Confidence = e.Right+right, e.Found+found, e.Confidence+share*p
-		e.Heard += share * float64(trials[k].heard)
-		e.Credible, e.Among = e.Credible+share*float64(r.Credible), e.Among+share*r.Among
+		bin[0], bin[1] = bin[0]+p, bin[1]+right
+		e.Right, e.Found, e.Confidence = e.Right+right, e.Found+found, e.Confidence+p
+		e.Heard += float64(trials[k].heard)
+		e.Credible, e.Among = e.Credible+float64(r.Credible), e.Among+r.Among
 	}
 	for _, b := range bins {
 		e.CalibrationError += math.Abs(b[0] - b[1])
+	}
+	for _, sum := range []*float64{
+		&e.Right, &e.Found, &e.FalseAlarms, &e.Confidence, &e.ConfidentAndWrong, &e.Covered, &e.Heard, &e.Credible, &e.Among,
+		&e.CalibrationError,
+	} {
+		*sum /= float64(len(trials))
 	}
 	for _, k := range m.orders {
 		e.Chance = max(e.Chance, float64(k)/float64(len(m.labels)))
 	}
 	return e
+}
+
+// holds reports whether a node is in the smallest set that holds 95 %.
+func (r Result) holds(node int) bool {
+	before := 0.0
+	for _, p := range r.Probability {
+		if p > r.Probability[node] {
+			before += p
+		}
+	}
+	return before < .95
 }
 
 // LargestFlip returns the largest of some flip probabilities, ascending, under which a share right of the rumours is placed right, with
