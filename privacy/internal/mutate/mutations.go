@@ -510,7 +510,7 @@ var fast = []mutation{
 	},
 	{
 		"a charge of another property",
-		[]change{{"run/attempt.go", "Scope(a.Signal), a.ReleaseID", "Scope(plan.Signal{Cloaked: true}), a.ReleaseID"}},
+		[]change{{"run/attempt.go", "c, err := a.Plan.Charge(Scope(a.Signal)", "c, err := a.Plan.Charge(Scope(plan.Signal{Cloaked: true})"}},
 		"TestChargesCountAgainstTheirProperty",
 	},
 	{
@@ -632,9 +632,24 @@ var fast = []mutation{
 		"TestLostAnswerMayBeSpent",
 	},
 	{
+		"people with a kept answer are asked again",
+		[]change{{"run/whisper.go", "asked := kept.Unasked(may, job.Asking.AtRound())", "asked := answer.Kept{}.Unasked(may, job.Asking.AtRound())"}},
+		"run:TestWhisper",
+	},
+	{
+		"a round at another ε mixes with it",
+		[]change{{"run/answers.go", "case k.Round >= a.AtRound():", "case k.Round > a.AtRound():"}},
+		"run:TestWhisper",
+	},
+	{
+		"a whisper that was written is never closed in the ledger",
+		[]change{{"run/whisper.go", "	if r.isOf(job) {\n		if err := markWritten", "	if !r.isOf(job) {\n		if err := markWritten"}},
+		"run:TestWhisperResumes",
+	},
+	{
 		"a ledger that is away counts as unspent",
 		[]change{{
-			"run/pay.go", "	if err != nil {\n		return nil, &UnfinishedError{job.RunID, MaySpent, err}\n	}\n	if !paid {",
+			"run/pay.go", "	if err != nil {\n		return &UnfinishedError{job.RunID, MaySpent, err}\n	}\n	if !paid {",
 			"	if err != nil || !paid {",
 		}},
 		"TestPaymentThatCannotBeAskedFor",
