@@ -14,21 +14,27 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 )
 
-// version is set by the linker (-X main.version=v0.1.0) in what is built from a checkout to be handed on.
-var version string
+// version and builder are set by the linker (-X main.version=v0.1.0) in what is built from a checkout to be handed on.
+var version, builder string
 
-// build is what the binary knows of how it was made.
+// build is what the binary knows of how it was made. What the Go tool did not write into it is left out.
 type build struct {
 	Version   string `json:"version"`
 	Revision  string `json:"revision,omitempty"`
-	Time      string `json:"time,omitempty"` // of the revision
-	Modified  bool   `json:"modified,omitempty"`
+	Time      string `json:"time,omitempty"`     // of the revision
+	Modified  *bool  `json:"modified,omitempty"` // the files were not those of the revision
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
+	Trimpath  bool   `json:"trimpath"` // no path of the machine that built it
+	CGO       bool   `json:"cgo"`
+	Builder   string `json:"builder"` // goreleaser, wheels.sh, or go for the Go tool alone
 }
 
 func readBuild() build {
-	b := build{Version: cmp.Or(version, "(devel)"), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{
+		Version: cmp.Or(version, "(devel)"), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Builder: cmp.Or(builder, "go"),
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -41,7 +47,11 @@ func readBuild() build {
 		case "vcs.time":
 			b.Time = s.Value
 		case "vcs.modified":
-			b.Modified = s.Value == "true"
+			b.Modified = new(s.Value == "true")
+		case "-trimpath":
+			b.Trimpath = s.Value == "true"
+		case "CGO_ENABLED":
+			b.CGO = s.Value == "1"
 		}
 	}
 	return b

@@ -291,6 +291,9 @@ class Version:
     version: str
     go_version: str
     platform: str
+    builder: str | None = None
+    revision: str | None = None
+    modified: bool | None = None  # None where no revision is known
     document: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
 
 
