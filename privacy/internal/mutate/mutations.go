@@ -510,7 +510,10 @@ var fast = []mutation{
 	},
 	{
 		"a charge of another property",
-		[]change{{"run/attempt.go", "c, err := a.Plan.Charge(Scope(a.Signal)", "c, err := a.Plan.Charge(Scope(plan.Signal{Cloaked: true})"}},
+		[]change{{
+			"run/attempt.go", "c, err := a.Plan.Charge(Scope(a.Signal)",
+			"c, err := a.Plan.Charge(Scope(plan.Signal{Cloaked: true})",
+		}},
 		"TestChargesCountAgainstTheirProperty",
 	},
 	{
@@ -643,7 +646,10 @@ var fast = []mutation{
 	},
 	{
 		"a whisper that was written is never closed in the ledger",
-		[]change{{"run/whisper.go", "	if r.isOf(job) {\n		if err := markWritten", "	if !r.isOf(job) {\n		if err := markWritten"}},
+		[]change{{
+			"run/whisper.go", "	if r.isOf(job) {\n		if err := markWritten",
+			"	if !r.isOf(job) {\n		if err := markWritten",
+		}},
 		"run:TestWhisperResumes",
 	},
 	{
