@@ -24,7 +24,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // Method says how e^{-τL} is applied.
@@ -128,18 +127,6 @@ func (d *Diffusion) with(tau, tol float64) (*Diffusion, error) {
 	}
 	o.spec = d.spec
 	return o.finish()
-}
-
-// Coarse returns the polynomial whose truncation error is tol, where that saves a tenth of
-// the products with L, and M̃ itself elsewhere. Its Err bounds the distance from M too.
-func (d *Diffusion) Coarse(tol float64) linop.Operator {
-	if d.method != Chebyshev || !(tol > d.tol) {
-		return d
-	}
-	if o, err := d.WithTolerance(tol); err == nil && 10*o.Degree() <= 9*d.Degree() {
-		return o
-	}
-	return d
 }
 
 // newUnprepared checks the input and chooses the method, without heavy work.

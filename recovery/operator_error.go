@@ -68,10 +68,6 @@ func (s separate) ReadNormalColumns(weights []float64, js []int, tol float64, mo
 	return linop.ReadNormalColumns(s.Operator, weights, js, tol, most)
 }
 
-func (s separate) Coarse(tol float64) linop.Operator {
-	return separate{linop.Coarse(s.Operator, tol), s.blocks}
-}
-
 func (s separate) Dense() *mat.Dense { return linop.Entries(s.Operator) }
 
 // operatorError bounds the error E of an operator, and Eᵀz for one z, block by block.

@@ -66,7 +66,6 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 		return s.out, err
 	}
 	f := newDeflation(s.products, 1)
-	f.a = linop.Coarse(s.A, coarseShare*posteriorTol/linop.Norm(s.A))
 	if err := s.round(ctx, f, probeWidth, b.probes, b.peaks, b.most/2); err != nil || s.settled() {
 		return s.out, err
 	}
@@ -78,11 +77,6 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	}
 	return s.out, s.round(ctx, f, b.probes, b.probes, b.peaks, b.most)
 }
-
-// coarseShare is the share of the errors allowed to the posterior that cheaper products for directions and
-// probes may make, twice, at the lower and at the upper bound. The log evidence of a column of length up to ‖A‖₂ changes by at
-// most ‖A‖₂ times its error.
-const coarseShare = 0.05
 
 // round takes up to so many probes, until they settle the posterior, then norms exactly. Each number of probes that may be
 // looked at, of most in all and of the first, may fail.

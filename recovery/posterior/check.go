@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -54,20 +53,13 @@ func (o CheckOptions) trials(a linop.Operator) int {
 	return int(max(usual, min(least, rarely*(usual+1)-1)))
 }
 
-// trialError is what products for trials may be off by, in units of the noise.
-const trialError = 1e-6
-
-// checker simulates. What its products are off by counts against the measurements.
+// checker simulates.
 type checker struct {
-	d        measurement.Data
-	coarse   linop.Operator // A for trials
-	off      float64        // a bound on ‖coarse − A‖₂; 0: it is A
-	e        evidence
-	norms    []float64
-	logPrior []float64
-	visible  *mat.Dense
-	seed     uint64
-	quick    *quickEvidence // of trials on many nodes; nil: that of the measurements
+	d measurement.Data
+	candidates
+	visible *mat.Dense
+	seed    uint64
+	quick   *quickEvidence // of trials on many nodes; nil: that of the measurements
 }
 
 func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*checker, error) {
@@ -78,20 +70,14 @@ func newChecker(ctx context.Context, d measurement.Data, opts CheckOptions) (*ch
 	if m := len(d.Y); opts.Visible != nil && opts.Visible.RawMatrix().Cols != m {
 		return nil, fmt.Errorf("%w: directions among %d measurements, want %d", ErrInvalid, opts.Visible.RawMatrix().Cols, m)
 	}
-	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior, visible: opts.Visible, seed: opts.Seed}
-	k.coarse = linop.Coarse(d.A, trialError)
-	if e := linop.Err(k.coarse); e > linop.Err(d.A) {
-		k.off = e + linop.Err(d.A)
-	}
+	k := &checker{d: d, candidates: candidates{newEvidence(opts.Amplitude), norms.N, logPrior}, visible: opts.Visible, seed: opts.Seed}
 	if len(c) > exactOrder {
-		k.quick = newQuickEvidence(k.e, k.norms, logPrior)
+		k.quick = newQuickEvidence(k.candidates)
 	}
 	return k, nil
 }
 
 // presence returns the log evidence of one source against none from c = Aᵀy.
 func (k *checker) presence(c []float64) float64 {
-	w := k.e.logs(c, k.norms)
-	floats.Add(w, k.logPrior)
-	return logSum(w)
+	return logSum(k.e.weights(c, k.norms, k.logPrior))
 }

@@ -58,7 +58,11 @@ func newPresences(ctx context.Context, data []measurement.Data, opts CheckOption
 			return nil, err
 		}
 		opts.Norms = nil // those of the first
-		err = k.simulate(ctx, trials, opts.Progress, func(at int, b *noiseBlock) { k.addNull(c.null.Null[at:], b) })
+		err = k.simulate(ctx, trials, opts.Progress, func(at int, b *noiseBlock) {
+			for j, odds := range k.trials(b) {
+				c.null.Null[at+j] = logAdd(c.null.Null[at+j], odds)
+			}
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +127,6 @@ func (k *checker) bound(y []float64) *Check {
 	best := k.best(k.sums(y), 1)[0]
 	rest := columnOf(k.d, best.node)
 	floats.AddScaledTo(rest, y, -best.amplitude, rest)
-	left := k.residuals(rest, 1)[0]
+	left := k.residual(rest)
 	return &Check{Node: best.node, Amplitude: best.amplitude, Residual: left.square, Fit: min(1, 3*k.tail(left))}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // silentSensors is an operator of some rows and one column, of zeros.
@@ -22,8 +23,7 @@ func (m silentSensors) MulVecTo(dst []float64, _ bool, _ []float64) { clear(dst)
 // are and whatever the number of workers; also in memory that was used before.
 func TestNoiseOfManySensors(t *testing.T) {
 	const m, trials = 5000, checkBlock + 3
-	k := &checker{seed: 5, coarse: silentSensors(m)}
-	k.d.A = silentSensors(m)
+	k := &checker{seed: 5, d: measurement.Data{A: silentSensors(m)}}
 	want := make([][]float64, trials)
 	for j := range want {
 		random := rand.New(rand.NewPCG(5, uint64(j)))

@@ -42,16 +42,16 @@ func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pai
 	if err != nil {
 		return nil, err
 	}
-	logCount := logDistinct(f.logPrior)
-	if math.IsInf(logCount, -1) {
-		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	p, logMass, err := newPairs(f.logPrior)
+	if err != nil {
+		return nil, err
 	}
-	e := f.newPairs(n, m)
+	e := &faultyPairs{faulty: f, columns: make([]float64, n*m), weight: p.p}
+	linop.ColumnsTo(f.d.A, e.columns, everyNode(n))
 	if err := e.weigh(ctx); err != nil {
 		return nil, err
 	}
-	p := &Pairs{n: n, p: e.weight, Probability: make([]float64, n)}
-	p.normalize(logCount - math.Ln2)
+	p.normalize(logMass)
 	p.Faulty, err = e.suspects(ctx, p)
 	return p, err
 }
@@ -67,12 +67,6 @@ type faultyPairs struct {
 func pairOf(place int) (i, j int) {
 	j = int((1 + math.Sqrt(1+8*float64(place))) / 2)
 	return place - j*(j-1)/2, j
-}
-
-func (f *faulty) newPairs(n, m int) *faultyPairs {
-	e := &faultyPairs{faulty: f, columns: make([]float64, n*m), weight: make([]float64, n*(n-1)/2)}
-	linop.ColumnsTo(f.d.A, e.columns, everyNode(n))
-	return e
 }
 
 // weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
@@ -279,14 +273,13 @@ func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, er
 	if err != nil {
 		return nil, err
 	}
-	logCount := logDistinct(logPrior)
-	if math.IsInf(logCount, -1) {
-		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	p, logMass, err := newPairs(logPrior)
+	if err != nil {
+		return nil, err
 	}
-	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
 	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
 		return nil, err
 	}
-	p.normalize(logCount - math.Ln2)
+	p.normalize(logMass)
 	return p, nil
 }

@@ -63,7 +63,7 @@ type backgrounds struct {
 // newJudge returns [ErrInvalid] for a background at other sensors.
 func newJudge(k *checker, opts CheckOptions) (*judge, error) {
 	m, n := k.d.A.Dims()
-	j := &judge{k: k, model: newQuickEvidence(k.e, k.norms, k.logPrior)}
+	j := &judge{k: k, model: newQuickEvidence(k.candidates)}
 	if h := opts.Background; h != nil {
 		if len(h) != m {
 			return nil, fmt.Errorf("%w: a background at %d sensors, want %d", ErrInvalid, len(h), m)
@@ -76,7 +76,7 @@ func newJudge(k *checker, opts CheckOptions) (*judge, error) {
 			for i, x := range j.v {
 				norms[i] = max(0, k.norms[i]-b.shrink()*x*x)
 			}
-			b.quickEvidence = newQuickEvidence(k.e, norms, k.logPrior)
+			b.quickEvidence = newQuickEvidence(candidates{k.e, norms, k.logPrior})
 			j.background = append(j.background, b)
 		}
 	}
@@ -95,16 +95,13 @@ func Background(ctx context.Context, d measurement.Data, h []float64, opts Optio
 	if err != nil {
 		return 0, err
 	}
-	k := &checker{d: d, e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: logPrior}
+	k := &checker{d: d, candidates: candidates{newEvidence(opts.Amplitude), norms.N, logPrior}}
 	j, err := newJudge(k, CheckOptions{Background: h})
 	if err != nil {
 		return 0, err
 	}
 	return j.backgroundLog(d.Y, c), nil
 }
-
-// logMean returns the logarithm of the mean of e^x.
-func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }
 
 // judged is what is found of some measurements.
 type judged struct {
@@ -147,7 +144,7 @@ func (j *judge) measure(y []float64, width int) []judged {
 
 // weigh sets what speaks against the model: c and beside are Aᵀ of y and of the rest.
 func (j *judge) weigh(out *judged, y, c, rest, beside []float64) {
-	left := j.k.residuals(rest, 1)[0]
+	left := j.k.residual(rest)
 	one, tail := j.model.logSum(c), 3*j.k.tail(left)
 	out.residual = left.square
 	omnibus := math.Log(omnibusWeight/2) - math.Log(min(1, max(tail, math.SmallestNonzeroFloat64)))/2
@@ -201,11 +198,7 @@ func (e evidence) kinds() []Amplitude {
 // law simulates it.
 func (j *judge) law(ctx context.Context, trials int, progress func(string, int64, int64)) (fitLaw, error) {
 	m, _ := j.k.d.A.Dims()
-	total, cumulative := 0.0, make([]float64, len(j.k.logPrior))
-	for i, l := range j.k.logPrior {
-		total += math.Exp(l)
-		cumulative[i] = total
-	}
+	sums := cumulative(j.k.logPrior)
 	kinds := j.k.e.kinds()
 	law := make(fitLaw, len(kinds))
 	y, columns := make([]float64, m*checkBlock), make([]float64, m*checkBlock)
@@ -215,7 +208,7 @@ func (j *judge) law(ctx context.Context, trials int, progress func(string, int64
 				return nil, err
 			}
 			width := min(checkBlock, trials-at)
-			j.drawBlock(y[:m*width], columns[:m*width], a, cumulative, uint64(kind*trials+at))
+			j.drawBlock(y[:m*width], columns[:m*width], a, sums, uint64(kind*trials+at))
 			for _, found := range j.measure(y[:m*width], width) {
 				law[kind] = append(law[kind], found.against)
 			}
@@ -228,17 +221,15 @@ func (j *judge) law(ctx context.Context, trials int, progress func(string, int64
 	return law, nil
 }
 
-// drawBlock fills y with measurements of sources, one a column: cumulative is the prior, and first the stream of random
+// drawBlock fills y with measurements of sources, one a column: sums are those of the prior, and first the stream of random
 // numbers of the first, none that [noiseBlock.draw] takes.
-func (j *judge) drawBlock(y, columns []float64, a Amplitude, cumulative []float64, first uint64) {
+func (j *judge) drawBlock(y, columns []float64, a Amplitude, sums []float64, first uint64) {
 	m, _ := j.k.d.A.Dims()
 	width := len(y) / m
 	nodes, amplitudes, streams := make([]int, width), make([]float64, width), make([]*rand.Rand, width)
 	for t := range width {
 		streams[t] = rand.New(rand.NewPCG(j.k.seed, first+uint64(t)|1<<63))
-		u := streams[t].Float64() * cumulative[len(cumulative)-1]
-		nodes[t] = min(sort.Search(len(cumulative), func(i int) bool { return cumulative[i] > u }), len(cumulative)-1)
-		amplitudes[t] = 1
+		nodes[t], amplitudes[t] = drawn(sums, streams[t]), 1
 		if a == UniformAmplitude {
 			amplitudes[t] = streams[t].Float64()
 		}

@@ -67,7 +67,7 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			one, rest := presence(d), append([]float64(nil), y...)
 			floats.AddScaled(rest, -got.amplitude, mat.Col(nil, got.node, a.M))
 			background := log(func() (float64, error) { return Background(t.Context(), d, j.h, opts) }) - one
-			tail := 3 * j.k.tail(j.k.residuals(rest, 1)[0])
+			tail := 3 * j.k.tail(j.k.residual(rest))
 			unlikely := 2 * min(tail, float64(len(j.k.e.kinds()))*math.Exp(-background))
 			second := presence(measurement.Data{A: a, Y: rest})
 			want := math.Log((math.Exp(background) + math.Exp(second) + .25/(2*math.Sqrt(min(1, tail)))) / 2.25)

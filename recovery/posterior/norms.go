@@ -5,7 +5,6 @@ package posterior
 import (
 	"context"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -27,9 +26,7 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	m, n := p.A.Dims()
 	out := Norms{N: make([]float64, n)}
 	switch {
-	case rowNorms(p.Data, out.N):
-		return out, ctx.Err()
-	case n <= exactOrder:
+	case linop.HoldsEntries(p.A) || n <= exactOrder:
 		return out, p.columnNorms(ctx, out.N, everyNode(n))
 	case m <= exactSensors:
 		return out, p.addSquares(ctx, p.A, out.N, m, identity)
@@ -43,33 +40,6 @@ func identity(in []float64, first, width int) {
 	for j := range width {
 		in[(first+j)*width+j] = 1
 	}
-}
-
-// rowNorms adds up the squares row by row where A holds its entries.
-func rowNorms(d measurement.Data, sum []float64) bool {
-	w, ok := d.A.(linop.Scaled)
-	if ok = ok && w.Scale != nil; !ok {
-		w = linop.Scaled{A: d.A}
-	}
-	e := linop.Entries(w.A)
-	if e == nil {
-		return false
-	}
-	if !ok {
-		m, _ := e.Dims()
-		for s := range m {
-			w.Rows, w.Scale = append(w.Rows, s), append(w.Scale, 1)
-		}
-	}
-	parallel.Rows(len(sum), len(w.Rows), func(lo, hi int) {
-		for k, s := range w.Rows {
-			u := w.Scale[k] * w.Scale[k]
-			for j, v := range e.RawRowView(s)[lo:hi] {
-				sum[lo+j] += u * v * v
-			}
-		}
-	})
-	return true
 }
 
 // sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.

@@ -4,6 +4,7 @@ package posterior
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -117,6 +118,15 @@ func goodPair(d measurement.Data, e evidence, c, norms, logPrior []float64) floa
 	return q.log() + logPrior[i] + logPrior[j]
 }
 
+// newPairs returns the pairs of n nodes, without probabilities, and the log mass of their prior.
+func newPairs(logPrior []float64) (*Pairs, float64, error) {
+	n, logMass := len(logPrior), logDistinct(logPrior)-math.Ln2
+	if math.IsInf(logMass, -1) {
+		return nil, 0, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	}
+	return &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}, logMass, nil
+}
+
 // normalize turns log weights into probabilities; logMass is that of the prior.
 func (p *Pairs) normalize(logMass float64) {
 	total := logSum(p.p)
@@ -167,19 +177,10 @@ func (q *quadratic) peak() float64 {
 	if q.e.unit == 1 {
 		return value(1, 1)
 	}
-	clip := func(c, n float64) float64 {
-		if c <= 0 {
-			return 0
-		}
-		if c >= n {
-			return 1
-		}
-		return c / n
-	}
 	best := 0.0
 	for _, t := range [2]float64{0, 1} {
-		b := clip(q.c2-t*q.cross, q.n2)
-		a := clip(q.c1-t*q.cross, q.n1)
+		b := q.e.likeliest(q.c2-t*q.cross, q.n2)
+		a := q.e.likeliest(q.c1-t*q.cross, q.n1)
 		best = max(best, value(t, b), value(a, t))
 	}
 	if det := q.n1*q.n2 - q.cross*q.cross; det > 0 {

@@ -42,19 +42,6 @@ func (p *Presence) settle() {
 	}
 }
 
-// deviations is the number of standard deviations that none of 10⁶ normal numbers exceeds,
-// but with a probability of 1e-7.
-const deviations = 7.5
-
-// addNull adds, to logarithms, the odds of a source in each trial of a block without one, or at most so
-// much more as makes up for coarse products: these change an entry of Aᵀz by a normal number of a standard deviation of
-// at most off, and the odds, whose amplitudes are at most 1, by no more than the largest of those.
-func (k *checker) addNull(null []float64, b *noiseBlock) {
-	for j, odds := range k.trials(b) {
-		null[j] = logAdd(null[j], odds+deviations*k.off)
-	}
-}
-
 // Check says whether there is a source at all, and whether one source explains the
 // measurements. Both are tests against measurements that are simulated with the same A
 // and noise: their p-values are multiples of 1/(Trials + 1), or less.

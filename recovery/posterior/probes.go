@@ -58,7 +58,6 @@ func ProbedNorms(ctx context.Context, d measurement.Data, probes int, beta float
 // deflation separates from every column its projection on a few dominant directions.
 type deflation struct {
 	*products
-	a        linop.Operator // A, or a cheaper operator near what A approximates
 	seed     uint64
 	drawn    uint64      // pieces of random numbers so far
 	q        dense.Basis // the directions
@@ -71,7 +70,7 @@ type deflation struct {
 func newDeflation(p *products, seed uint64) *deflation {
 	m, n := p.A.Dims()
 	return &deflation{
-		products: p, a: p.A, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
+		products: p, seed: seed, q: dense.Basis{M: m, Tolerance: aligned}, captured: make([]float64, n),
 	}
 }
 
@@ -88,22 +87,22 @@ func (f *deflation) extend(ctx context.Context, weight []float64) error {
 		roots[i] = math.Sqrt(w)
 	}
 	parallel.ScaleRows(x, roots, k)
-	linop.MulBlockTo(f.a, y, false, x, k)
+	linop.MulBlockTo(f.A, y, false, x, k)
 	f.count(k)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	f.q.Remove(y, k)
-	linop.MulBlockTo(f.a, x, true, y, k)
+	linop.MulBlockTo(f.A, x, true, y, k)
 	parallel.ScaleRows(x, weight, k)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	linop.MulBlockTo(f.a, y, false, x, k)
+	linop.MulBlockTo(f.A, y, false, x, k)
 	f.count(2 * k)
 	old := f.q.K
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	return f.addSquares(ctx, f.a, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	return f.addSquares(ctx, f.A, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 }
@@ -130,7 +129,7 @@ func (f *deflation) probe(ctx context.Context, count int) error {
 		f.rest = make([]float64, len(f.captured))
 	}
 	f.probes += count
-	return f.addSquares(ctx, f.a, f.rest, count, func(in []float64, _, width int) {
+	return f.addSquares(ctx, f.A, f.rest, count, func(in []float64, _, width int) {
 		f.normal(in)
 		f.q.Remove(in, width)
 	})
@@ -143,7 +142,7 @@ func (f *deflation) bounds(beta float64) Norms {
 	// A lower quantile of 0 would give 0/0 for a column of zeros.
 	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
-	theta, e := f.orthogonalityError(), linop.Err(f.a)
+	theta, e := f.orthogonalityError(), linop.Err(f.A)
 	parallel.Rows(n, 8, func(lo, hi int) {
 		for i, s := range f.rest[lo:hi] {
 			i += lo

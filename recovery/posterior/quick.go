@@ -9,23 +9,66 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
+// candidates are the nodes at which a source may be.
+type candidates struct {
+	e               evidence
+	norms, logPrior []float64
+}
+
+// bestSource is a source, and by how much it raises the log likelihood.
+type bestSource struct {
+	node            int
+	amplitude, gain float64
+}
+
+// best returns the source of the largest likelihood of each column of c.
+func (k candidates) best(c []float64, width int) []bestSource {
+	none := func() []bestSource {
+		out := make([]bestSource, width)
+		for j := range out {
+			out[j].gain = math.Inf(-1)
+		}
+		return out
+	}
+	out := none()
+	for _, part := range parallel.Parts(len(k.norms), 4*width, func(lo, hi int) []bestSource {
+		part := none()
+		for i := lo; i < hi; i++ {
+			if math.IsInf(k.logPrior[i], -1) {
+				continue
+			}
+			for j, v := range c[i*width : (i+1)*width] {
+				a := k.e.likeliest(v, k.norms[i])
+				if gain := a*v - a*a*k.norms[i]/2; gain > part[j].gain {
+					part[j] = bestSource{i, a, gain}
+				}
+			}
+		}
+		return part
+	}) {
+		for j, s := range part {
+			if s.gain > out[j].gain {
+				out[j] = s
+			}
+		}
+	}
+	return out
+}
+
 // quickEvidence adds up the evidence of many nodes many times, as simulations do. It takes
 // the Mills ratio from a table: its logarithms are off by 1e-9 at most, far below what a
 // finite number of trials shows.
 type quickEvidence struct {
-	evidence
-	norms, root []float64 // N and √N
-	prior       []float64 // that sums to 1
+	candidates
+	root, prior []float64 // √N, and the prior that sums to 1
 	table       *millsTable
 }
 
-func newQuickEvidence(e evidence, norms, logPrior []float64) *quickEvidence {
-	q := &quickEvidence{
-		evidence: e, norms: norms, root: make([]float64, len(norms)), prior: make([]float64, len(norms)),
-		table: tabulatedMills(),
-	}
-	for i, n := range norms {
-		q.root[i], q.prior[i] = math.Sqrt(n), math.Exp(logPrior[i])
+func newQuickEvidence(from candidates) *quickEvidence {
+	n := len(from.norms)
+	q := &quickEvidence{candidates: from, root: make([]float64, n), prior: make([]float64, n), table: tabulatedMills()}
+	for i, norm := range from.norms {
+		q.root[i], q.prior[i] = math.Sqrt(norm), math.Exp(from.logPrior[i])
 	}
 	return q
 }
@@ -33,39 +76,22 @@ func newQuickEvidence(e evidence, norms, logPrior []float64) *quickEvidence {
 // logSums returns the log evidence of one source against none of each column of c = AᵀY. Every term is
 // relative to the largest likelihood of any node and amplitude, so that none overflows.
 func (q *quickEvidence) logSums(c []float64, width int) []float64 {
-	n := len(q.norms)
-	most, null := make([]float64, width), make([]float64, width)
-	for _, part := range parallel.Parts(n, 4*width, func(lo, hi int) []float64 {
-		part := make([]float64, width)
+	best, null, sum := q.best(c, width), make([]float64, width), make([]float64, width)
+	for j := range best {
+		best[j].gain = max(0, best[j].gain)
+		null[j] = math.Exp(-best[j].gain)
+	}
+	parallel.Sum(len(q.norms), 16*width, sum, func(lo, hi int, sum []float64) {
 		for i := lo; i < hi; i++ {
 			if q.prior[i] > 0 {
 				for j, v := range c[i*width : (i+1)*width] {
-					a := q.likeliest(v, q.norms[i])
-					part[j] = max(part[j], a*v-a*a*q.norms[i]/2)
-				}
-			}
-		}
-		return part
-	}) {
-		for j, v := range part {
-			most[j] = max(most[j], v)
-		}
-	}
-	for j, v := range most {
-		null[j] = math.Exp(-v)
-	}
-	sum := make([]float64, width)
-	parallel.Sum(n, 16*width, sum, func(lo, hi int, sum []float64) {
-		for i := lo; i < hi; i++ {
-			if q.prior[i] > 0 {
-				for j, v := range c[i*width : (i+1)*width] {
-					sum[j] += q.prior[i] * q.relative(i, v, most[j], null[j])
+					sum[j] += q.prior[i] * q.relative(i, v, best[j].gain, null[j])
 				}
 			}
 		}
 	})
 	for j, v := range sum {
-		sum[j] = most[j] + math.Log(v)
+		sum[j] = best[j].gain + math.Log(v)
 	}
 	return sum
 }
@@ -83,11 +109,11 @@ func (q *quickEvidence) relative(i int, c, most, null float64) float64 {
 		return null
 	}
 	one := math.Exp(c - n/2 - most)
-	if q.unit == 1 {
+	if q.e.unit == 1 {
 		return one
 	}
 	if n < leastQuick {
-		return q.unit*one + (1-q.unit)*math.Exp(q.uniform(c, n)-most)
+		return q.e.unit*one + (1-q.e.unit)*math.Exp(q.e.uniform(c, n)-most)
 	}
 	t, mass := c/root, 0.0
 	switch {
@@ -98,7 +124,7 @@ func (q *quickEvidence) relative(i int, c, most, null float64) float64 {
 	default:
 		mass = one*q.table.at(t-root) - null*q.table.at(t)
 	}
-	return q.unit*one + (1-q.unit)*max(0, mass)/root
+	return q.e.unit*one + (1-q.e.unit)*max(0, mass)/root
 }
 
 // millsTable holds (1 + x)·P(X > x)/φ(x) and its derivative at equally spaced u = 1/(1 + x),

@@ -33,8 +33,8 @@ func TestQuickEvidence(t *testing.T) {
 				logPrior[i] = -math.Log(n)
 			}
 			logPrior[rnd.IntN(n)] = math.Inf(-1)
-			k := &checker{e: e, norms: norms, logPrior: logPrior}
-			want, got := k.presence(c), newQuickEvidence(e, norms, logPrior).logSum(c)
+			k := &checker{candidates: candidates{e, norms, logPrior}}
+			want, got := k.presence(c), newQuickEvidence(k.candidates).logSum(c)
 			if !(math.Abs(got-want) < 1e-9*max(1, math.Abs(want))) {
 				t.Fatalf("%v: %v, want %v for c = %v, N = %v", a, got, want, c, norms)
 			}

@@ -4,6 +4,10 @@ package posterior
 
 import (
 	"math"
+	"math/rand/v2"
+	"sort"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -34,6 +38,9 @@ func logSum(x []float64) float64 {
 	return largest + math.Log(sum[0])
 }
 
+// logMean returns the logarithm of the mean of e^x.
+func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }
+
 // everyNode returns 0, 1, … below n.
 func everyNode(n int) []int {
 	all := make([]int, n)
@@ -41,4 +48,19 @@ func everyNode(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// cumulative returns the partial sums of e^w, relative to all of them.
+func cumulative(w []float64) []float64 {
+	total, sums := logSum(w), make([]float64, len(w))
+	for i, v := range w {
+		sums[i] = math.Exp(v - total)
+	}
+	return floats.CumSum(sums, sums)
+}
+
+// drawn draws a place in proportion to what partial sums grow by there.
+func drawn(sums []float64, random *rand.Rand) int {
+	u := random.Float64() * sums[len(sums)-1]
+	return min(sort.Search(len(sums), func(i int) bool { return sums[i] > u }), len(sums)-1)
 }

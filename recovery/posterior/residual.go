@@ -21,7 +21,7 @@ func LeastResidual(ctx context.Context, d measurement.Data, nodes []int, opts Op
 	if err != nil {
 		return 0, err
 	}
-	k := &checker{e: newEvidence(opts.Amplitude), norms: norms.N, logPrior: slices.Clone(logPrior)}
+	k := candidates{newEvidence(opts.Amplitude), norms.N, slices.Clone(logPrior)}
 	rest, sources, columns := slices.Clone(d.Y), make([]bestSource, len(nodes)), make([][]float64, len(nodes))
 	place := func(j int) {
 		k.logPrior[sources[j].node] = math.Inf(-1)

@@ -138,24 +138,3 @@ func (e *faultyEvidence) draw(x []float64, random *rand.Rand) float64 {
 	})
 	return amplitudes[drawn(cumulative(logs), random)]
 }
-
-// cumulative returns the partial sums of e^w, relative to all of them.
-func cumulative(w []float64) []float64 {
-	total, sums := logSum(w), make([]float64, len(w))
-	for i, v := range w {
-		sums[i] = math.Exp(v - total)
-	}
-	return floats.CumSum(sums, sums)
-}
-
-// drawn draws a place in proportion to what partial sums grow by there.
-func drawn(sums []float64, random *rand.Rand) int {
-	u := random.Float64() * sums[len(sums)-1]
-	at, _ := slices.BinarySearchFunc(sums, u, func(x, u float64) int {
-		if x > u {
-			return 1
-		}
-		return -1
-	})
-	return min(at, len(sums)-1)
-}

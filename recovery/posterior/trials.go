@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -54,7 +55,7 @@ func (b *noiseBlock) draw(k *checker, at int) {
 			b.z[s] = random.NormFloat64()
 		}
 	})
-	linop.MulBlockTo(k.coarse, b.w, true, b.z, b.width)
+	linop.MulBlockTo(k.d.A, b.w, true, b.z, b.width)
 }
 
 // trials returns the log evidence of one source against none in each trial of a block.
@@ -67,77 +68,20 @@ func (k *checker) trials(b *noiseBlock) []float64 {
 	return odds
 }
 
-// bestSource is a source, and by how much it raises the log likelihood.
-type bestSource struct {
-	node            int
-	amplitude, gain float64
-}
-
-// best returns the source of the largest likelihood of each column of c.
-func (k *checker) best(c []float64, width int) []bestSource {
-	none := func() []bestSource {
-		out := make([]bestSource, width)
-		for j := range out {
-			out[j].gain = math.Inf(-1)
-		}
-		return out
-	}
-	out := none()
-	for _, part := range parallel.Parts(len(k.norms), 4*width, func(lo, hi int) []bestSource {
-		part := none()
-		for i := lo; i < hi; i++ {
-			if math.IsInf(k.logPrior[i], -1) {
-				continue
-			}
-			for j, v := range c[i*width : (i+1)*width] {
-				a := k.e.likeliest(v, k.norms[i])
-				if gain := a*v - a*a*k.norms[i]/2; gain > part[j].gain {
-					part[j] = bestSource{i, a, gain}
-				}
-			}
-		}
-		return part
-	}) {
-		for j, s := range part {
-			if s.gain > out[j].gain {
-				out[j] = s
-			}
-		}
-	}
-	return out
-}
-
 // residual is what [checker.tail] looks at.
 type residual struct {
 	square, largest float64
 	along           float64 // squares along the visible directions
 }
 
-// residuals looks at each column of what sources leave of measurements.
-func (k *checker) residuals(rest []float64, width int) []residual {
-	m := len(rest) / width
-	out := make([]residual, width)
-	for _, part := range parallel.Parts(m, 2*width, func(lo, hi int) []residual {
-		part := make([]residual, width)
-		for s := lo; s < hi; s++ {
-			for j, v := range rest[s*width : (s+1)*width] {
-				r := &part[j]
-				r.square, r.largest = r.square+v*v, max(r.largest, math.Abs(v))
-			}
-		}
-		return part
-	}) {
-		for j, r := range part {
-			out[j].square, out[j].largest = out[j].square+r.square, max(out[j].largest, r.largest)
-		}
-	}
+// residual looks at what sources leave of measurements.
+func (k *checker) residual(rest []float64) residual {
+	out := residual{square: floats.Dot(rest, rest), largest: floats.Norm(rest, math.Inf(1))}
 	if k.visible != nil {
 		r, _ := k.visible.Dims()
-		parallel.Each(width, func(j int) {
-			along := mat.NewVecDense(r, nil)
-			along.MulVec(k.visible, mat.NewVecDense(m, stride(rest, j, width, m)))
-			out[j].along = mat.Dot(along, along)
-		})
+		along := mat.NewVecDense(r, nil)
+		along.MulVec(k.visible, mat.NewVecDense(len(rest), rest))
+		out.along = mat.Dot(along, along)
 	}
 	return out
 }

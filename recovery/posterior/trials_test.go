@@ -36,20 +36,19 @@ func TestTrialsByRows(t *testing.T) {
 		directions := mat.NewDense(2, n, nil)
 		directions.Set(0, 3, 1)
 		directions.Set(1, n-1, -2)
-		k := &checker{e: newEvidence(amplitude), norms: norms, logPrior: logPrior, visible: directions}
+		k := &checker{candidates: candidates{newEvidence(amplitude), norms, logPrior}, visible: directions}
 		k.d = measurement.Data{A: silentSensors(n)}
-		k.quick = newQuickEvidence(k.e, norms, logPrior)
+		k.quick = newQuickEvidence(k.candidates)
 		var best []bestSource
 		var sums []float64
-		var left []residual
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 		for _, workers := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			b, s, r := k.best(c, width), k.quick.logSums(c, width), k.residuals(rest, width)
+			b, s := k.best(c, width), k.quick.logSums(c, width)
 			if workers == 1 {
-				best, sums, left = b, s, r
+				best, sums = b, s
 			}
-			if !slices.Equal(b, best) || !slices.Equal(s, sums) || !slices.Equal(r, left) {
+			if !slices.Equal(b, best) || !slices.Equal(s, sums) {
 				t.Errorf("%v: other bits with %d workers", amplitude, workers)
 			}
 		}
@@ -69,7 +68,7 @@ func TestTrialsByRows(t *testing.T) {
 			}
 			x := stride(rest, j, width, n)
 			square, along := floats.Dot(x, x), x[3]*x[3]+4*x[n-1]*x[n-1]
-			if r := left[j]; math.Abs(r.square-square) > 1e-10*square || r.largest != floats.Norm(x, math.Inf(1)) ||
+			if r := k.residual(x); math.Abs(r.square-square) > 1e-10*square || r.largest != floats.Norm(x, math.Inf(1)) ||
 				math.Abs(r.along-along) > 1e-12 {
 				t.Errorf("%v: of trial %d %+v, want %v, %v and %v", amplitude, j, r, square, floats.Norm(x, math.Inf(1)), along)
 			}
