@@ -11,6 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	coldTime = 0
 	if os.Getenv(seedVariable) != "" {
 		os.Exit(m.Run())
 	}

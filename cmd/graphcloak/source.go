@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
@@ -113,11 +114,13 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := neo4j.New(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	return a.whenWarm(ctx, func() (graphStore, error) {
+		s, err := neo4j.New(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	})
 }
 
 // source settles where the graph comes from: Neo4j where a server is named.
@@ -177,3 +180,27 @@ func builtinFolder(from config.From) (builtin.Folder, error) {
 
 // settingsFile is where init writes by default.
 const settingsFile = "graphcloak.yaml"
+
+// coldTime is how long a server that does not answer is tried again: Neo4j takes about half of it to start. Tests have none.
+var coldTime = 30 * time.Second
+
+// whenWarm opens a store, and tries again where its server does not answer yet.
+func (a *app) whenWarm(ctx context.Context, open func() (graphStore, error)) (graphStore, error) {
+	begun := time.Now()
+	for {
+		s, err := open()
+		waited := time.Since(begun)
+		if !errors.Is(err, connector.ErrTransient) || ctx.Err() != nil || waited >= coldTime {
+			return s, err
+		}
+		if waited < time.Second {
+			a.note("Note: the server does not answer; it may be starting, and is tried for %v", coldTime)
+		}
+		a.progress("wait for the server", int64(waited/time.Second), int64(coldTime/time.Second))
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(time.Second):
+		}
+	}
+}

@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
@@ -17,10 +19,23 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
+// leaving is a store that can be away.
+type leaving struct {
+	jobs.Store
+	away atomic.Bool
+}
+
+func (s *leaving) Now(ctx context.Context) (time.Time, error) {
+	if s.away.Load() {
+		return time.Time{}, errors.New("neo4j: " + planted)
+	}
+	return s.Store.Now(ctx)
+}
+
 // operator asks a server over an engine that is running, without a network.
-func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) string {
+func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(path string) string) {
 	t.Helper()
-	store := storetest.NewJobStore()
+	store := &leaving{Store: storetest.NewJobStore()}
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
 		Settings: []map[string]any{
@@ -42,7 +57,7 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 			return []privacy.Balance{{Scope: "property=risk", Delta: 1e-5, CapEpsilon: &left, RemainingEpsilon: &left}}, nil
 		},
 	})
-	return func(path string) string {
+	return store, func(path string) string {
 		r, w := httptest.NewRequestWithContext(t.Context(), "GET", path, http.NoBody), httptest.NewRecorder()
 		r.Header.Set("Authorization", "Bearer "+testToken)
 		server.Handler.ServeHTTP(w, r)
@@ -53,7 +68,8 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) func(path string) 
 // TestWhatNeedsYouStandsFirst: jobs by how much they need a person.
 func TestWhatNeedsYouStandsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ask := operator(t, map[string]jobs.Caution{"needy": {Err: errors.New("the scope has no cap")}})
+		refused := errors.New("the scope has no cap: " + strings.Repeat("so it is refused ", 10))
+		_, ask := operator(t, map[string]jobs.Caution{"needy": {Err: refused}})
 		synctest.Wait()
 		body := ask("/")
 		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`),
@@ -61,13 +77,16 @@ func TestWhatNeedsYouStandsFirst(t *testing.T) {
 		if !(0 < wrong && wrong < needy && needy < calm) || !strings.Contains(body, "2 of 3 need you") {
 			t.Errorf("wrong at %d, needy at %d, calm at %d: %s", wrong, needy, calm, body)
 		}
+		if !strings.Contains(body, "<summary>the scope has no cap: so it is refused") {
+			t.Errorf("a long text is not folded: %s", body)
+		}
 	})
 }
 
 // TestJobPageShowsWhatARunSpends: ε, δ, the scope, and what is left in it.
 func TestJobPageShowsWhatARunSpends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ask := operator(t, nil)
+		_, ask := operator(t, nil)
 		synctest.Wait()
 		if body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") ||
 			!strings.Contains(body, "ε = 3.5 for one more") {
@@ -75,6 +94,37 @@ func TestJobPageShowsWhatARunSpends(t *testing.T) {
 		}
 		if body := ask("/jobs/needy"); strings.Contains(body, "A run spends") {
 			t.Errorf("what is not known is shown: %s", body)
+		}
+	})
+}
+
+// TestStoreAway: pages show the last known state with its age, without buttons, as a failure to machines.
+func TestStoreAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, ask := operator(t, nil)
+		synctest.Wait()
+		for _, path := range []string{"/", "/jobs/calm"} {
+			if body := ask(path); strings.Contains(body, "does not answer") || !strings.Contains(body, "calm") {
+				t.Fatalf("%s: %s", path, body)
+			}
+		}
+		store.away.Store(true)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, path := range []string{"/", "/jobs/calm"} {
+			body := ask(path)
+			if !strings.Contains(body, "The store does not answer. This is how it was 1h0m0s ago.") || !strings.Contains(body, "calm") {
+				t.Errorf("%s: %s", path, body)
+			}
+			if strings.Contains(body, "<button") || strings.Contains(body, planted) {
+				t.Errorf("%s holds a button or what the store said: %s", path, body)
+			}
+		}
+		if body := ask("/"); !strings.Contains(body, "property=risk") {
+			t.Errorf("the budgets of before are gone: %s", body)
+		}
+		if body := ask("/jobs/needy"); strings.Contains(body, "<h1>") || strings.Contains(body, planted) {
+			t.Errorf("a page that was never seen: %s", body)
 		}
 	})
 }

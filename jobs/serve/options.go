@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -42,4 +43,5 @@ type Cost struct {
 type server struct {
 	Options
 	secret secret
+	seen   sync.Map // pages by path, as they were shown last
 }

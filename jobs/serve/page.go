@@ -12,7 +12,9 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -27,7 +29,7 @@ var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
-	"label": label,
+	"label": label, "long": long, "lead": lead, "rest": rest,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -41,19 +43,37 @@ type frame struct {
 	Name      string // of the store
 	Version   string
 	Time      time.Time // the store's clock
+	Away      string    // how old is what is shown where the store does not answer; "": it is as it stands there
 	CanChange bool
 	Content   any
 }
 
-// page renders what a handler returns under the template of its name.
+// seen is a page as it was shown last.
+type seen struct {
+	name string
+	frame
+	at time.Time
+}
+
+// page renders what a handler returns under the template of its name. Where the store does not answer, it is the page as it was
+// shown last, if it ever was, with its age and without buttons.
 func (s *server) page(handle func(*http.Request) (string, frame, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, f, err := handle(r)
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			known, ok := s.seen.Load(r.URL.Path)
+			if !ok || problemOf(err).status != http.StatusServiceUnavailable {
+				s.fail(w, r, err)
+				return
+			}
+			last := known.(seen)
+			name, f = last.name, last.frame
+			f.Away = time.Since(last.at).Round(time.Second).String()
+			s.Log.Warn("a page shows what is known", "path", r.URL.Path, "error", err)
+		} else if !strings.HasPrefix(r.URL.Path, "/runs/") { // of which there are more every night
+			s.seen.Store(r.URL.Path, seen{name, f, time.Now()})
 		}
-		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil
+		f.Name, f.Version, f.CanChange = s.Name, s.Version, s.secret != nil && f.Away == ""
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, name, f); err != nil {
 			s.Log.Error("a page could not be written", "page", name, "error", err)
@@ -61,6 +81,9 @@ func (s *server) page(handle func(*http.Request) (string, frame, error)) http.Ha
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if f.Away != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
 		w.Write(b.Bytes())
 	}
 }
@@ -255,3 +278,19 @@ func label(status any) string {
 		"INVALID": "cannot run",
 	}[fmt.Sprint(status)]
 }
+
+// shortText is how long a text may be, in letters, before it is folded.
+const shortText = 120
+
+func long(text string) bool { return utf8.RuneCountInString(text) > shortText }
+
+// lead is the beginning of a long text, of whole words, and rest what follows.
+func lead(text string) string {
+	start := string([]rune(text)[:shortText])
+	if i := strings.LastIndex(start, " "); i > 0 {
+		start = start[:i]
+	}
+	return start
+}
+
+func rest(text string) string { return strings.TrimPrefix(text, lead(text)) }
