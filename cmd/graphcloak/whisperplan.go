@@ -40,12 +40,12 @@ func (h heardBy) people() string {
 }
 
 // sizesOfWhispers are the ranges of people who have heard that are told apart, each about three times as large as the one before, up to
-// half of the graph; or the number that is known.
+// half of the graph or what the model knows of; or the number that is known.
 func sizesOfWhispers(n, reach int) (list []heardBy) {
 	if reach > 0 {
 		return []heardBy{{From: reach, To: reach}}
 	}
-	half := max(1, n/2)
+	half := max(1, min(n/2, whisper.MostHeard))
 	for from := min(3, half); from <= half; {
 		next := 3*from + 1 // 3, 10, 31, 94, …
 		if 2*next > half {

@@ -27,8 +27,8 @@ const (
 	steepest = .3
 	// full is the chance above which a person may hear for sure in a step.
 	full = .99
-	// negligible is the chance below which a person is taken for one who has not heard.
-	negligible = 1e-4
+	// negligible is the chance below which a person is taken for one who has not heard, and coarse that on large graphs.
+	negligible, coarse = 1e-4, 1e-3
 	// reachable is the share of a component that a size of the grid may take.
 	reachable = .9
 )
@@ -43,6 +43,7 @@ type spread struct {
 	components []int          // their sizes
 	sizes      []float64      // numbers of people who have heard, ascending
 	heat       linop.Operator // nil: the mean field of SI
+	negligible float64
 }
 
 // newSpread prepares all but sizes and heat.
@@ -62,6 +63,7 @@ func newSpread(g *graph.Graph) spread {
 		}
 	}
 	m.component, m.components = g.Components()
+	m.negligible = negligible
 	return m
 }
 
@@ -105,7 +107,7 @@ func (b *block) reset(sources []int32) {
 	b.next = [width]int{}
 	for c, i := range sources {
 		k := b.reach(i)
-		b.x[k][c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, negligible
+		b.x[k][c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, b.m.negligible
 	}
 }
 
@@ -186,7 +188,7 @@ func (b *block) diffuse(sources []int32, emit func(c, k int, x reading)) {
 			size := b.m.target(i, k)
 			emit(c, k, func(place int) float64 {
 				x := min(1, size*out[int(b.nodes[place])*len(sources)+c])
-				if x < negligible {
+				if x < b.m.negligible {
 					return 0
 				}
 				return x

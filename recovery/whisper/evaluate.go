@@ -84,11 +84,11 @@ func (m *Model) Evaluate(ctx context.Context, t Tempering, o EvaluateOptions) (E
 	for _, x := range trials {
 		yes = append(yes, x.yes)
 	}
-	results, err := m.locate(ctx, t, yes, LocateOptions{Nulls: int(math.Ceil(10/o.Level)) - 1, Seed: ^o.Seed})
-	if err != nil {
+	s := tally{m: m, trials: trials[:o.Trials], level: o.Level}
+	if err := m.locate(ctx, t, yes, LocateOptions{Nulls: int(math.Ceil(10/o.Level)) - 1, Seed: ^o.Seed}, s.add); err != nil {
 		return Evaluation{}, err
 	}
-	return m.score(trials[:o.Trials], results, o.Level), nil
+	return s.evaluation(), nil
 }
 
 // draw draws a cascade of a nature, or of the mixture.
@@ -99,45 +99,57 @@ func (m *Model) draw(nature *Nature, source int, random *rand.Rand, c *Cascades)
 	return c.Run(*nature, source, Cut{Size: m.drawSize(random)}, random)
 }
 
-// score counts; results beyond those of the trials are of answers without a rumour.
-func (m *Model) score(trials []trial, results []Result, level float64) Evaluation {
-	e, bins := Evaluation{Trials: len(trials)}, [10][2]float64{}
-	for k, r := range results {
-		found := 0.0
-		if r.Presence.Nobody <= level {
-			found = 1
-		}
-		if k >= len(trials) {
-			e.FalseAlarms += found
-			continue
-		}
-		best := floats.MaxIdx(r.Community)
-		p, right := r.Community[best], 0.0
-		if best == m.labels[trials[k].source] {
-			right = 1
-		} else if p > confident {
-			e.ConfidentAndWrong++
-		}
-		if r.holds(trials[k].source) {
-			e.Covered++
-		}
-		bin := &bins[min(len(bins)-1, int(p*float64(len(bins))))]
-		bin[0], bin[1] = bin[0]+p, bin[1]+right
-		e.Right, e.Found, e.Confidence = e.Right+right, e.Found+found, e.Confidence+p
-		e.Heard += float64(trials[k].heard)
-		e.Credible, e.Among = e.Credible+float64(r.Credible), e.Among+r.Among
+// tally counts what comes of trials.
+type tally struct {
+	m      *Model
+	trials []trial
+	level  float64 // of the presence test
+	sums   Evaluation
+	bins   [10][2]float64
+}
+
+// add counts the k-th result; those beyond the trials are of answers without a rumour.
+func (s *tally) add(k int, r Result) {
+	e, found := &s.sums, 0.0
+	if r.Presence.Nobody <= s.level {
+		found = 1
 	}
-	for _, b := range bins {
+	if k >= len(s.trials) {
+		e.FalseAlarms += found
+		return
+	}
+	best := floats.MaxIdx(r.Community)
+	p, right := r.Community[best], 0.0
+	if best == s.m.labels[s.trials[k].source] {
+		right = 1
+	} else if p > confident {
+		e.ConfidentAndWrong++
+	}
+	if r.holds(s.trials[k].source) {
+		e.Covered++
+	}
+	bin := &s.bins[min(len(s.bins)-1, int(p*float64(len(s.bins))))]
+	bin[0], bin[1] = bin[0]+p, bin[1]+right
+	e.Right, e.Found, e.Confidence = e.Right+right, e.Found+found, e.Confidence+p
+	e.Heard += float64(s.trials[k].heard)
+	e.Credible, e.Among = e.Credible+float64(r.Credible), e.Among+r.Among
+}
+
+// evaluation returns the shares and means.
+func (s *tally) evaluation() Evaluation {
+	e := s.sums
+	e.Trials = len(s.trials)
+	for _, b := range s.bins {
 		e.CalibrationError += math.Abs(b[0] - b[1])
 	}
 	for _, sum := range []*float64{
 		&e.Right, &e.Found, &e.FalseAlarms, &e.Confidence, &e.ConfidentAndWrong, &e.Covered, &e.Heard, &e.Credible, &e.Among,
 		&e.CalibrationError,
 	} {
-		*sum /= float64(len(trials))
+		*sum /= float64(len(s.trials))
 	}
-	for _, k := range m.orders {
-		e.Chance = max(e.Chance, float64(k)/float64(len(m.labels)))
+	for _, k := range s.m.orders {
+		e.Chance = max(e.Chance, float64(k)/float64(len(s.m.labels)))
 	}
 	return e
 }

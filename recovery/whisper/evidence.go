@@ -12,11 +12,17 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// logs are the logarithms of the likelihood of an answer against that of a flip: yes for yes, no for no.
-func (m *Model) logs(x float64) (yes, no float64) {
-	yes = math.Log(1 + (1-2*m.flip)/m.flip*x)
-	no = math.Log(1 - (1-2*m.flip)/(1-m.flip)*x)
-	return yes, no
+// ratios are the likelihoods of an answer against that of a flip: the logarithm of that of yes over that of no, to 1e-9 of it, and
+// that of no.
+func (m *Model) ratios(x float64) (odds, no float64) {
+	yes := (1 - 2*m.flip) / m.flip * x
+	less := (1 - 2*m.flip) / (1 - m.flip) * x
+	no = 1 - less
+	if u := (yes + less) / (2 + yes - less); u < .1 {
+		v := u * u
+		return 2 * u * (1 + v*(1./3+v*(1./5+v/7))), no
+	}
+	return math.Log((1 + yes) / no), no
 }
 
 // evidence weighs sources against answers, which are given by those who say yes. With ℓ_tck the log of
@@ -45,13 +51,18 @@ func (m *Model) evidence(ctx context.Context, sources []int32, yes [][]int32, ka
 				for len(b.weights) < len(b.nodes)*len(m.sizes) {
 					b.weights = append(b.weights, row32{})
 				}
+				product := 1.0
 				for place, i := range b.nodes {
 					if x := x(place); x > 0 && m.isAsked(int(i)) {
-						yes, no := m.logs(x)
-						b.sums[k][c] += no
-						b.weights[place*len(m.sizes)+k][c] = float32(yes - no)
+						odds, no := m.ratios(x)
+						if product *= no; product < 1e-200 {
+							b.sums[k][c] += math.Log(product)
+							product = 1
+						}
+						b.weights[place*len(m.sizes)+k][c] = float32(odds)
 					}
 				}
+				b.sums[k][c] += math.Log(product)
 			})
 			logs, sums := m.logEvidence(b.block, these, b.weights, b.sums, yes, kappa)
 			bySize[at] = sums

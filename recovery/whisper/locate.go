@@ -3,6 +3,7 @@
 package whisper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,6 +26,8 @@ type Result struct {
 	// many people who started it is hidden.
 	Credible int
 	Among    float64
+	// Exact is the number of people whose own likelihood was computed. It is that of all up to [LargeGraph] nodes.
+	Exact    int
 	Presence Presence
 }
 
@@ -45,6 +48,11 @@ type LocateOptions struct {
 
 // Locate returns what each vector of answers says of who started the rumour. A presence test at level α is
 // Nobody ≤ α: false alarms come with a probability of at most α where there are no nulls, or (Nulls + 1)·α is whole.
+//
+// Above [LargeGraph] nodes the communities are weighed by about a thousand sources, a sample from all communities, which the tempering
+// was fitted to as well. Everybody has the likelihood of the next source of the sample in their community and neighbourhood, but for
+// people of the likeliest communities, 4,096 divided by the vectors of answers at most, who have their own. [Model.Evaluate] has too
+// many vectors for that: it says in how wide a set the source is hidden by the sample alone.
 func (m *Model) Locate(ctx context.Context, t Tempering, answers [][]Answer, o LocateOptions) ([]Result, error) {
 	if err := t.Check(m.flip); err != nil {
 		return nil, err
@@ -60,19 +68,13 @@ func (m *Model) Locate(ctx context.Context, t Tempering, answers [][]Answer, o L
 		}
 		yes = append(yes, said)
 	}
-	return m.locate(ctx, t, yes, o)
+	out := make([]Result, len(answers))
+	return out, m.locate(ctx, t, yes, o, func(k int, r Result) { out[k] = r })
 }
 
-func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o LocateOptions) ([]Result, error) {
+// locate calls visit with each result in turn: those of large graphs are too large to be kept together.
+func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o LocateOptions, visit func(k int, r Result)) error {
 	count := len(yes)
-	out := make([]Result, count)
-	z := make([][]float64, count)
-	for k, said := range yes {
-		r := &out[k]
-		r.Asked, r.Yes = m.askedCount(), len(said)
-		z[k], r.Heard = m.unbiased(said)
-		r.HeardError = math.Sqrt(m.flip*(1-m.flip)*float64(r.Asked)) / (1 - 2*m.flip)
-	}
 	for _, x := range m.simulate(o.Nulls, func(_ int, random *rand.Rand, _ *Cascades) trial {
 		return trial{yes: m.flipped(nil, random)}
 	}, o.Seed) {
@@ -84,32 +86,93 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 			kappa = append(kappa, c.Exponent)
 		}
 	}
-	logs := make([][]float64, count*len(kappa)) // for each answer and exponent, of nodes
-	for k := range logs {
-		logs[k] = make([]float64, len(m.labels))
+	s := sources{nodes: m.order}
+	if m.sampled {
+		s.nodes, s.each = m.sample(temperSources)
 	}
-	sizes, err := m.evidence(ctx, m.order, yes, kappa, func(first int, part []float64) {
-		for c, i := range m.order[first:min(first+width, len(m.order))] {
-			for k, v := range part[c*len(yes)*len(kappa):][:len(logs)] {
-				logs[k][i] = v
-			}
-		}
-	})
+	logs, sizes, err := m.logsOf(ctx, s.nodes, yes, kappa, count)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	evidence := make([]float64, len(yes))
 	for k := range yes {
-		evidence[k] = meanEvidence(sizes[k], len(m.labels))
+		evidence[k] = meanEvidence(sizes[k], len(s.nodes))
 	}
 	null := slices.Sorted(slices.Values(evidence[count:]))
-	for k := range out {
+	for k, said := range yes[:count] {
 		class := t.Classes[t.class(m.likelySize(sizes[k]))]
-		out[k].Probability = logs[k*len(kappa)+slices.Index(kappa, class.Exponent)]
-		out[k].Presence = presence(evidence[k], null)
-		m.settle(&out[k], z[k], class, class.at(evidence[k]))
+		r := Result{Asked: m.askedCount(), Yes: len(said), Exact: len(s.nodes), Presence: presence(evidence[k], null)}
+		r.HeardError = math.Sqrt(m.flip*(1-m.flip)*float64(r.Asked)) / (1 - 2*m.flip)
+		var z []float64
+		z, r.Heard = m.unbiased(said)
+		own := logs[k*len(kappa)+slices.Index(kappa, class.Exponent)]
+		sums := make([]float64, len(m.orders))
+		m.logSums(sums, s.nodes, func(k int) float64 { return own[k] + s.logEach(k) })
+		r.Community = probabilities(m.features(sums, z), class.at(evidence[k]))
+		r.Probability = m.spreadOut(s.nodes, own)
+		if m.sampled {
+			if err := m.tellApart(ctx, &r, s.nodes, said, class.Exponent, exactPeople/count); err != nil {
+				return err
+			}
+		}
+		m.settle(&r, class)
+		visit(k, r)
 	}
-	return out, nil
+	return nil
+}
+
+// exactPeople bounds the people who are told apart on large graphs.
+const exactPeople = 4096
+
+// logsOf returns the log likelihoods of sources, for each of the first count answers and each exponent, and those of sizes.
+func (m *Model) logsOf(ctx context.Context, nodes []int32, yes [][]int32, kappa []float64, count int) (logs, sizes [][]float64, err error) {
+	logs = make([][]float64, count*len(kappa))
+	for k := range logs {
+		logs[k] = make([]float64, len(nodes))
+	}
+	sizes, err = m.evidence(ctx, nodes, yes, kappa, func(first int, part []float64) {
+		for c := range min(width, len(nodes)-first) {
+			for k, v := range part[c*len(yes)*len(kappa):][:len(logs)] {
+				logs[k][first+c] = v
+			}
+		}
+	})
+	return logs, sizes, err
+}
+
+// tellApart gives people of the likeliest communities their own log likelihood: at most a number of people, of whole communities.
+func (m *Model) tellApart(ctx context.Context, r *Result, sampled, said []int32, exponent float64, most int) error {
+	ranked := make([]int, len(m.orders))
+	for c := range ranked {
+		ranked[c] = c
+	}
+	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(r.Community[b], r.Community[a]) })
+	apart, held := make([]bool, len(ranked)), 0.0
+	for _, c := range ranked {
+		if most -= m.orders[c]; most < 0 || held >= .95 {
+			break
+		}
+		apart[c] = true
+		held += r.Community[c]
+	}
+	var rest []int32
+	for _, i := range m.order {
+		if apart[m.labels[i]] && !slices.Contains(sampled, i) {
+			rest = append(rest, i)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	logs, _, err := m.logsOf(ctx, rest, [][]int32{said}, []float64{exponent}, 1)
+	if err != nil {
+		return err
+	}
+	for k, i := range rest {
+		r.Probability[i] = logs[0][k]
+	}
+	r.Exact += len(rest)
+	return nil
 }
 
 // presence returns the test for evidence, against evidence without a rumour in ascending order.
@@ -124,11 +187,9 @@ func presence(evidence float64, null []float64) Presence {
 	return p
 }
 
-// settle makes of the log likelihoods that Probability holds those of nodes and communities.
-func (m *Model) settle(r *Result, z []float64, class Class, w [features]float64) {
+// settle makes of the log likelihoods that Probability holds the probabilities of nodes.
+func (m *Model) settle(r *Result, class Class) {
 	sums := make([]float64, len(m.orders))
-	m.logSums(sums, m.order, func(k int) float64 { return r.Probability[m.order[k]] })
-	r.Community = probabilities(m.features(sums, z), w)
 	m.logSums(sums, m.order, func(k int) float64 { return class.People * r.Probability[m.order[k]] })
 	entropy := 0.0
 	for i, c := range m.labels {

@@ -19,7 +19,7 @@ var ErrInvalid = errors.New("whisper: invalid input")
 type Options struct {
 	Flip   float64 // f: the probability that the channel flips an answer, in (0, ½); liars at random are part of it
 	Labels []int   // community of each node, 0 … C−1
-	Reach  int     // how many have heard, where that is known; 0: from 3 to half of the nodes, log-uniform
+	Reach  int     // how many have heard, where that is known; 0: from 3 to half of the nodes or MostHeard, log-uniform
 	Asked  []bool  // who was or will be asked; nil: everybody
 	// Heat is e^{-τL}, n × n, where the chance that a person has heard is their share of heat times the number of people who
 	// have; nil: the mean field of SI.
@@ -36,10 +36,17 @@ type Model struct {
 	askedOf            []int   // people asked in each community
 	smallest, greatest float64 // size of a cascade
 	order              []int32 // nodes, those of a neighbourhood together
+	sampled            bool    // whether sources are sampled
 }
 
-// least is the smallest number of people of a rumour that is looked for.
-const least = 3
+const (
+	// least is the smallest number of people of a rumour that is looked for.
+	least = 3
+	// MostHeard is the largest such number where it is not known.
+	MostHeard = 10_000
+	// LargeGraph is the number of nodes above which [Model.Locate] samples sources, and chances below 1e-3 are left out of columns.
+	LargeGraph = 2 * MostHeard
+)
 
 // New checks the options and prepares the model.
 func New(g *graph.Graph, o Options) (*Model, error) {
@@ -62,7 +69,9 @@ func New(g *graph.Graph, o Options) (*Model, error) {
 		}
 	}
 	m := &Model{spread: newSpread(g), flip: o.Flip, labels: o.Labels, asked: o.Asked}
-	m.heat = o.Heat
+	if m.heat = o.Heat; n > LargeGraph {
+		m.sampled, m.negligible = true, coarse
+	}
 	for i, l := range o.Labels {
 		if l < 0 || l >= n {
 			return nil, fmt.Errorf("%w: label of node %d is %d, want 0 to %d", ErrInvalid, i, l, n-1)
@@ -88,7 +97,7 @@ func (m *Model) isAsked(i int) bool { return m.asked == nil || m.asked[i] }
 // setSizes chooses the grid of sizes: about a factor of three apart.
 func (m *Model) setSizes(reach int) {
 	n := float64(len(m.labels))
-	m.smallest, m.greatest = min(least, n), max(min(least, n), n/2)
+	m.smallest, m.greatest = min(least, n), max(min(least, n), min(n/2, MostHeard))
 	if reach > 0 {
 		m.smallest, m.greatest = float64(reach), float64(reach)
 	}

@@ -142,7 +142,7 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 	}
 	drawn := m.simulate(trials, func(t int, random *rand.Rand, c *Cascades) trial {
 		source := random.IntN(len(m.labels))
-		if all := among[m.labels[source]]; len(sources) < len(m.labels) {
+		if all := among[m.labels[source]]; len(sources) < len(m.labels) && !m.sampled {
 			source = int(all[random.IntN(len(all))])
 		}
 		heard := m.mixed(source, random, c)
@@ -208,27 +208,6 @@ func (m *Model) simulate(trials int, draw func(t int, random *rand.Rand, c *Casc
 	return out
 }
 
-// sample returns at most about most nodes, evenly from each community, and how many nodes each of them stands for.
-func (m *Model) sample(most int) (sources []int32, each []float64) {
-	n := len(m.labels)
-	taken, met := make([]int, len(m.orders)), make([]int, len(m.orders))
-	for c, k := range m.orders {
-		taken[c] = k
-		if n > most {
-			taken[c] = min(k, max(8, int(float64(most)*float64(k)/float64(n))))
-		}
-	}
-	for _, i := range m.order { // the k-th of a community where ⌊k·taken/order⌋ goes up
-		c := m.labels[i]
-		met[c]++
-		if met[c]*taken[c]/m.orders[c] > (met[c]-1)*taken[c]/m.orders[c] {
-			sources = append(sources, i)
-			each = append(each, float64(m.orders[c])/float64(taken[c]))
-		}
-	}
-	return sources, each
-}
-
 // lessons are what trials say of the choices of a class.
 type lessons struct {
 	phi    [][][][features]float64 // by exponent, trial and community
@@ -256,6 +235,11 @@ func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int3
 		table.phi = append(table.phi, make([][][features]float64, len(trials)))
 		table.people = append(table.people, make([][]float64, len(trials)))
 	}
+	places := make([]float64, len(sources))
+	for k := range places {
+		places[k] = float64(k)
+	}
+	standIn := m.spreadOut(sources, places)
 	parallel.Each(len(trials), func(t int) {
 		z, _ := m.unbiased(yes[t])
 		sums, truth := make([]float64, len(z)), trials[t].source
@@ -265,7 +249,7 @@ func (m *Model) featureTable(ctx context.Context, trials []trial, sources []int3
 			table.phi[j][t] = m.features(sums, z)
 			for _, x := range ofPeople {
 				m.logSums(sums, sources, func(k int) float64 { return x*at(k) + math.Log(each[k]) })
-				own := slices.Index(sources, int32(truth))
+				own := int(standIn[truth])
 				table.people[j][t] = append(table.people[j][t], x*at(own)-sums[m.labels[truth]])
 			}
 		}
