@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds wheels that carry the program into DIST, one for each platform: all of them unless some are named.
-# It needs Go and Python 3.11 with pip. The same commit gives the same bytes.
+# It needs Go and Python 3.11 with pip. The same commit gives the same bytes. BINARY is a program that is built already.
 # usage: python/wheels.sh DIST [linux/amd64|linux/arm64|darwin/amd64|darwin/arm64|windows/amd64 …]
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -32,7 +32,12 @@ for platform; do
 	mkdir -p "$tree"
 	cp -R graphcloak pyproject.toml setup.py README.md ../LICENSE "$tree"
 	rm -rf "$tree"/graphcloak/__pycache__ "$tree"/graphcloak/bin
-	CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go build -trimpath -ldflags "-s -w -X main.version=v$version" \
-		-o "$tree/graphcloak/bin/" ../cmd/graphcloak
+	mkdir "$tree/graphcloak/bin"
+	if [ -n "${BINARY:-}" ]; then
+		install -m 755 "$BINARY" "$tree/graphcloak/bin/"
+	else
+		CGO_ENABLED=0 GOOS=${platform%/*} GOARCH=${platform#*/} go build -trimpath \
+			-ldflags "-s -w -X main.version=v$version -X main.builder=wheels.sh" -o "$tree/graphcloak/bin/" ../cmd/graphcloak
+	fi
 	(cd "$tree" && "$scratch/venv/bin/python" -W ignore setup.py -q bdist_wheel --plat-name "$tag" --dist-dir "$dist")
 done
