@@ -61,7 +61,7 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 				hint("give --budget-scope property=NAME, of the property that is released; `graphcloak budget show` lists the scopes")
 		}
 		if limit.Budget == (privacy.Budget{}) {
-			return fail(exitUsage, "no cap is given").hint("give --epsilon and --delta of all releases together")
+			return fail(exitUsage, "no cap is given").hint("give --epsilon of all releases together, and their --delta")
 		}
 		if per != "" {
 			window, err := config.ParseSpan(per)
@@ -71,10 +71,10 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 			limit.PerSeconds = int64(time.Duration(window) / time.Second)
 		}
 		if !cmd.Flags().Changed("delta") {
-			limit.Delta = unusedDelta(ctx, l, scope)
+			limit.Delta = app.config.Privacy.Delta
 		}
 		if err := limit.Validate(); err != nil {
-			return fail(exitUsage, "%w", err).hint("give both --epsilon and --delta; for answers of yes or no any δ does, and none is used")
+			return fail(exitUsage, "%w", err).hint("give --epsilon above 0, and --delta between 0 and 1")
 		}
 		watched, err := app.watchLedger(l)
 		if err != nil {
@@ -87,23 +87,13 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 	})
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "`NAME` of the scope, such as property=risk")
 	cmd.Flags().Float64Var(&limit.Epsilon, "epsilon", 0, "privacy loss ε of all releases together, a `NUMBER`")
-	cmd.Flags().Float64Var(&limit.Delta, "delta", 0, "failure probability δ of all releases together, a `NUMBER`")
+	cmd.Flags().Float64Var(&limit.Delta, "delta", 0,
+		"failure probability δ of all releases together, a `NUMBER`; that of a run unless given")
 	cmd.Flags().StringVar(&per, "per", "", "limit what is spent in any `SPAN` of time, such as 30d, by the store's clock; what is older "+
 		"counts no more against the cap")
 	cmd.Flags().BoolVar(&create, "create", false, "limit a scope that the ledger does not know yet")
 	return cmd
 }
-
-// unusedDelta is a δ for the cap of a scope whose answers of yes or no use none; 0 where a δ is needed.
-func unusedDelta(ctx context.Context, l privacy.Ledger, scope string) float64 {
-	if a, err := privacy.ReplayLedger(ctx, l, scope); err == nil && a.Guarantee == privacy.PerPerson {
-		return defaultAnswersDelta
-	}
-	return 0
-}
-
-// defaultAnswersDelta stands in a cap where δ says nothing.
-const defaultAnswersDelta = 1e-5
 
 // setCap limits a scope.
 func setCap(ctx context.Context, l privacy.Ledger, scope string, limit privacy.Cap, create bool) error {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -17,8 +19,57 @@ type finding struct {
 	Found string `json:"found"`
 }
 
+// showVerified prints what was found of a release, and what was not looked at.
+func (a *app) showVerified(r run.Drawn, findings []finding, open []string, guarantee string, exposed []string) error {
+	digest, err := r.Digest()
+	if err != nil {
+		return err
+	}
+	result := struct {
+		ReleaseID    string         `json:"releaseId"`
+		Digest       privacy.Digest `json:"digest"`
+		Verified     bool           `json:"verified"`
+		Findings     []finding      `json:"findings"`
+		NotChecked   []string       `json:"notChecked"`
+		Guarantee    string         `json:"guarantee"`
+		NotProtected []string       `json:"notProtected"`
+	}{r.ID(), digest, true, findings, open, guarantee, exposed}
+	return a.render(result, term.Section{Text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
+		term.Table([]string{"check", "found"}, findings, func(f finding) []any { return []any{f.Check, f.Found} }),
+		term.Section{
+			Title: "Not checked", Columns: []string{"what"},
+			Rows: term.Rows(open, func(what string) []any { return []any{what} }),
+		},
+		term.Section{Title: "The guarantee, if that holds too", Text: guarantee})
+}
+
+// verifyInStore checks a release against a graph, as check does, and its ledger.
+func (a *app) verifyInStore(ctx context.Context, r run.Drawn, settings graphcloak.Settings,
+	check func(*graphcloak.Model) ([]finding, error),
+) ([]finding, error) {
+	s, err := a.openReading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := a.model(ctx, s, settings)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := check(m)
+	if err != nil {
+		return nil, err
+	}
+	paid, err := a.verifyPayment(ctx, s, r)
+	return append(findings, paid...), err
+}
+
 // verifyPayment finds the payment of a release in the ledger, and what else that holds about it.
-func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn, digest privacy.Digest) ([]finding, error) {
+func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn) ([]finding, error) {
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
 	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -28,7 +29,8 @@ func TestModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.showReveal(r, []float64{1, 0}, privacy.Entry{}); err != nil {
+	shown := revealedValues[float64]{name: "reading", ids: []graph.ID{"a", "b"}}
+	if err := showRevealed(a, r, shown, []float64{1, 0}, privacy.Entry{}); err != nil {
 		t.Fatal(err)
 	}
 	files := 0

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -42,26 +43,59 @@ func newRevealCommand(app *app) *cobra.Command {
 
 func (a *app) reveal(ctx context.Context, path, key string) error {
 	if holdsAnswers(path) {
-		return a.revealAnswers(ctx, path, key)
+		var r run.AnswerRelease
+		if err := a.readAnswers(path, &r); err != nil {
+			return err
+		}
+		var ids []graph.ID
+		for _, v := range r.Answers() {
+			ids = append(ids, v.ID)
+		}
+		return revealValues(ctx, a, &r, key, revealedValues[bool]{"truth", "this is what people had heard", ids, r.Reveal})
 	}
 	var r graphcloak.Release
 	if err := a.readRelease(path, &r); err != nil {
 		return err
 	}
+	var ids []graph.ID
+	for _, s := range r.Plan().Sensors {
+		ids = append(ids, s.ID)
+	}
+	return revealValues(ctx, a, &r, key, revealedValues[float64]{
+		"reading", "these are the readings themselves", ids,
+		func(e *privacy.Escrow) ([]float64, error) { return e.Reveal(r.Release) },
+	})
+}
+
+// inEscrow is a release whose randomness may be that of a deployment.
+type inEscrow interface {
+	run.Drawn
+	Escrow() (deployment string, epoch uint32)
+}
+
+// revealedValues are what a reveal shows.
+type revealedValues[T any] struct {
+	name, text string
+	ids        []graph.ID
+	open       func(*privacy.Escrow) ([]T, error)
+}
+
+// revealValues shows what a release hides, once the ledger has it on record.
+func revealValues[T any](ctx context.Context, a *app, r inEscrow, key string, v revealedValues[T]) error {
 	secret, err := sensor.ReadKeyFile(key)
 	if err != nil {
 		return asRefusal(err)
 	}
 	deployment, epoch := r.Escrow()
 	if deployment == "" {
-		return fail(exitValidation, "release %s drew its noise from the system: nobody can remove it", r.ID()).
+		return fail(exitValidation, "release %s took its randomness from the system: nobody can remove it", r.ID()).
 			hint("only releases with --deployment can be revealed")
 	}
 	escrow, err := privacy.NewEscrow(secret, deployment, epoch)
 	if err != nil {
 		return asRefusal(err)
 	}
-	y, err := escrow.Reveal(r.Release)
+	values, err := v.open(escrow)
 	if err != nil {
 		return err
 	}
@@ -70,7 +104,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	entries, err := run.Payment(ctx, s.Ledger(), &r)
+	entries, err := run.Payment(ctx, s.Ledger(), r)
 	if err != nil {
 		return err
 	}
@@ -82,39 +116,26 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 	if err != nil {
 		return fmt.Errorf("record the reveal: %w", err)
 	}
-	return a.showReveal(&r, y, record)
+	return showRevealed(a, r, v, values, record)
 }
 
-func (a *app) showReveal(r *graphcloak.Release, y []float64, record privacy.Entry) error {
-	type row struct {
-		NodeID  graph.ID `json:"nodeId"`
-		Reading float64  `json:"reading"`
-	}
-	rows := make([]row, len(y))
-	for i, s := range r.Plan().Sensors {
-		rows[i] = row{s.ID, y[i]}
-	}
-	shown := rows
-	if a.outputFormat() == "table" {
-		shown = rows[:min(shownRows, len(rows))]
-	}
+func showRevealed[T any](a *app, r inEscrow, v revealedValues[T], values []T, record privacy.Entry) error {
 	deployment, epoch := r.Escrow()
-	result := struct {
-		ReleaseID  string         `json:"releaseId"`
-		Deployment string         `json:"deployment"`
-		Epoch      uint32         `json:"epoch"`
-		Scope      string         `json:"budgetScope"`
-		Entry      int64          `json:"ledgerEntry"`
-		Hash       privacy.Digest `json:"ledgerHash"`
-		Readings   []row          `json:"readings"`
-	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
+	rows, table := make([]map[string]any, len(values)), make([][]any, len(values))
+	for i, x := range values {
+		rows[i], table[i] = map[string]any{"nodeId": v.ids[i], v.name: x}, []any{string(v.ids[i]), x}
+	}
+	if a.outputFormat() == "table" {
+		table = table[:min(shownRows, len(table))]
+	}
 	a.secret = true
-	return a.render(result,
-		term.Section{Text: fmt.Sprintf("Release %s is revealed: these are the readings themselves. Entry %d of the ledger's scope "+
-			"%q records it.",
-			r.ID(), record.Seq, record.Scope)},
+	return a.render(map[string]any{
+		"releaseId": r.ID(), "deployment": deployment, "epoch": epoch, "budgetScope": record.Scope, "ledgerEntry": record.Seq,
+		"ledgerHash": record.Hash, v.name + "s": rows,
+	},
+		term.Section{Text: fmt.Sprintf("Release %s is revealed: %s. Entry %d of the ledger's scope %q records it.", r.ID(), v.text,
+			record.Seq, record.Scope)},
 		term.Section{
-			Title: "Readings" + moreText(len(rows)), Columns: []string{"nodeId", "reading"},
-			Rows: term.Rows(shown, func(v row) []any { return []any{string(v.NodeID), v.Reading} }),
+			Title: "Values" + moreText(len(values)), Columns: []string{"nodeId", v.name}, Rows: slices.Values(table),
 		})
 }

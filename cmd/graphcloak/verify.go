@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -53,10 +52,6 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 	if err := privacy.Verify(r.Release, r.Plan()); err != nil {
 		return asRefusal(err)
 	}
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
 	p := r.Plan()
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
@@ -72,29 +67,18 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 		findings = append(findings, finding{"plan", "the release is of " + planPath + ", in noise, model and allocation"})
 	}
 	if a.storeIsNamed() {
-		more, err := a.verifyInStore(ctx, r, digest)
+		more, err := a.verifyInStore(ctx, r, r.Model, func(m *graphcloak.Model) ([]finding, error) {
+			return []finding{
+				{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(p.Sensors))},
+				{"sensitivity", certified(r)},
+			}, m.CertifyRelease(ctx, r)
+		})
 		if err != nil {
 			return err
 		}
 		findings = append(findings, more...)
 	}
-	open := unchecked(r, planPath != "", a.storeIsNamed())
-	result := struct {
-		ReleaseID    string         `json:"releaseId"`
-		Digest       privacy.Digest `json:"digest"`
-		Verified     bool           `json:"verified"`
-		Findings     []finding      `json:"findings"`
-		NotChecked   []string       `json:"notChecked"`
-		Guarantee    string         `json:"guarantee"`
-		NotProtected []string       `json:"notProtected"`
-	}{r.ID(), digest, true, findings, open, p.Sentence(), report.ExposedBy(p)}
-	return a.render(result, term.Section{Text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
-		term.Table([]string{"check", "found"}, findings, func(f finding) []any { return []any{f.Check, f.Found} }),
-		term.Section{
-			Title: "Not checked", Columns: []string{"what"},
-			Rows: term.Rows(open, func(what string) []any { return []any{what} }),
-		},
-		term.Section{Title: "The guarantee, if that holds too", Text: p.Sentence()})
+	return a.showVerified(r, findings, unchecked(r, planPath != "", a.storeIsNamed()), p.Sentence(), report.ExposedBy(p))
 }
 
 // unchecked lists what the checks leave open.
@@ -153,25 +137,4 @@ func certified(r *graphcloak.Release) string {
 		return fmt.Sprintf("at most %.6g under the weights of the noise, as charged: certified again", p.Sensitivity.Upper)
 	}
 	return fmt.Sprintf("at most %.6g, as charged: certified again", p.Sensitivity.Upper)
-}
-
-// verifyInStore checks a release against a graph and its ledger.
-func (a *app) verifyInStore(ctx context.Context, r *graphcloak.Release, digest privacy.Digest) ([]finding, error) {
-	s, err := a.openReading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := a.model(ctx, s, r.Model)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.CertifyRelease(ctx, r); err != nil {
-		return nil, err
-	}
-	paid, err := a.verifyPayment(ctx, s, r, digest)
-	return append([]finding{
-		{"graph", fmt.Sprintf("graph and %d sensors are those of the release", len(r.Plan().Sensors))},
-		{"sensitivity", certified(r)},
-	}, paid...), err
 }

@@ -9,11 +9,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy/answer"
-	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -61,10 +58,6 @@ func (a *app) verifyAnswers(ctx context.Context, path, planPath string) error {
 	if err := answer.Verify(r.Release, r.Plan.Plan); err != nil {
 		return asRefusal(err)
 	}
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
 	p := r.Plan
 	findings := []finding{
 		{"statements", "every derived number, sentence and hash of the file follows from the rest of it"},
@@ -79,29 +72,15 @@ func (a *app) verifyAnswers(ctx context.Context, path, planPath string) error {
 		findings = append(findings, finding{"plan", "the release is of " + planPath + ", in question, people and model"})
 	}
 	if a.storeIsNamed() {
-		more, err := a.verifyAnswersInStore(ctx, &r, digest)
+		more, err := a.verifyInStore(ctx, &r, p.Model, func(m *graphcloak.Model) ([]finding, error) {
+			return []finding{{"graph", fmt.Sprintf("graph and %s are those of the release", peopleOf(len(p.People)))}}, m.MatchesWhisper(p)
+		})
 		if err != nil {
 			return err
 		}
 		findings = append(findings, more...)
 	}
-	open := uncheckedAnswers(planPath != "", a.storeIsNamed())
-	result := struct {
-		ReleaseID    string         `json:"releaseId"`
-		Digest       privacy.Digest `json:"digest"`
-		Verified     bool           `json:"verified"`
-		Findings     []finding      `json:"findings"`
-		NotChecked   []string       `json:"notChecked"`
-		Guarantee    string         `json:"guarantee"`
-		NotProtected []string       `json:"notProtected"`
-	}{r.ID(), digest, true, findings, open, p.Sentence(), report.ExposedByAnswers()}
-	return a.render(result, term.Section{Text: fmt.Sprintf("Release %s: what was checked holds.", r.ID())},
-		term.Table([]string{"check", "found"}, findings, func(f finding) []any { return []any{f.Check, f.Found} }),
-		term.Section{
-			Title: "Not checked", Columns: []string{"what"},
-			Rows: term.Rows(open, func(what string) []any { return []any{what} }),
-		},
-		term.Section{Title: "The guarantee, if that holds too", Text: p.Sentence()})
+	return a.showVerified(&r, findings, uncheckedAnswers(planPath != "", a.storeIsNamed()), p.Sentence(), report.ExposedByAnswers())
 }
 
 // uncheckedAnswers lists what the checks leave open.
@@ -134,98 +113,4 @@ func (a *app) verifyAnswerPlan(r *run.AnswerRelease, path string) error {
 		return fail(exitConflict, "the model of release %s is not that of %s", r.ID(), path)
 	}
 	return nil
-}
-
-// verifyAnswersInStore checks a release against a graph and its ledger.
-func (a *app) verifyAnswersInStore(ctx context.Context, r *run.AnswerRelease, digest privacy.Digest) ([]finding, error) {
-	s, err := a.openReading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := a.model(ctx, s, r.Plan.Model)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.MatchesWhisper(r.Plan); err != nil {
-		return nil, err
-	}
-	paid, err := a.verifyPayment(ctx, s, r, digest)
-	return append([]finding{{"graph", fmt.Sprintf("graph and %s are those of the release", peopleOf(len(r.Plan.People)))}}, paid...), err
-}
-
-// revealAnswers is reveal for answers.
-func (a *app) revealAnswers(ctx context.Context, path, key string) error {
-	var r run.AnswerRelease
-	if err := a.readAnswers(path, &r); err != nil {
-		return err
-	}
-	secret, err := sensor.ReadKeyFile(key)
-	if err != nil {
-		return asRefusal(err)
-	}
-	deployment, epoch := r.Escrow()
-	if deployment == "" {
-		return fail(exitValidation, "release %s tossed its coins with the system's randomness: nobody can turn its answers back", r.ID()).
-			hint("only releases with --deployment can be revealed")
-	}
-	escrow, err := privacy.NewEscrow(secret, deployment, epoch)
-	if err != nil {
-		return asRefusal(err)
-	}
-	truths, err := r.Reveal(escrow)
-	if err != nil {
-		return err
-	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	entries, err := run.Payment(ctx, s.Ledger(), &r)
-	if err != nil {
-		return err
-	}
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
-	record, err := privacy.MarkRevealed(ctx, s.Ledger(), entries[0].Scope, r.ID(), digest)
-	if err != nil {
-		return fmt.Errorf("record the reveal: %w", err)
-	}
-	return a.showTruths(&r, truths, record)
-}
-
-func (a *app) showTruths(r *run.AnswerRelease, truths []bool, record privacy.Entry) error {
-	type row struct {
-		NodeID graph.ID `json:"nodeId"`
-		Truth  bool     `json:"truth"`
-	}
-	rows := make([]row, len(truths))
-	for k, v := range r.Answers() {
-		rows[k] = row{v.ID, truths[k]}
-	}
-	shown := rows
-	if a.outputFormat() == "table" {
-		shown = rows[:min(shownRows, len(rows))]
-	}
-	deployment, epoch := r.Escrow()
-	result := struct {
-		ReleaseID  string         `json:"releaseId"`
-		Deployment string         `json:"deployment"`
-		Epoch      uint32         `json:"epoch"`
-		Scope      string         `json:"budgetScope"`
-		Entry      int64          `json:"ledgerEntry"`
-		Hash       privacy.Digest `json:"ledgerHash"`
-		Truths     []row          `json:"truths"`
-	}{r.ID(), deployment, epoch, record.Scope, record.Seq, record.Hash, rows}
-	a.secret = true
-	return a.render(result,
-		term.Section{Text: fmt.Sprintf("Release %s is revealed: this is what people had heard. Entry %d of the ledger's scope %q "+
-			"records it.", r.ID(), record.Seq, record.Scope)},
-		term.Section{
-			Title: "Truths" + moreText(len(rows)), Columns: []string{"nodeId", "truth"},
-			Rows: term.Rows(shown, func(v row) []any { return []any{string(v.NodeID), v.Truth} }),
-		})
 }

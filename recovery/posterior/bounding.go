@@ -145,7 +145,7 @@ func (s *bounding) picks(k, most int, oddsBefore float64) []int {
 	switch {
 	case s.concentrated(most):
 		return s.candidates[:min(k, len(s.candidates))]
-	case s.unclear(oddsBefore):
+	case s.odds > posteriorTol && s.odds < 0.9*oddsBefore: // above its goal, and a tenth below its value before the last step
 		return s.largest(s.high, min(k, probeWidth))
 	}
 	return nil
@@ -163,10 +163,6 @@ func (s *bounding) concentrated(k int) bool {
 	}
 	return logSum(mass) >= s.logTotal-math.Ln2
 }
-
-// unclear reports whether the error of the log odds is above its goal, and fell by a tenth from
-// its value before the last step.
-func (s *bounding) unclear(before float64) bool { return s.odds > posteriorTol && s.odds < 0.9*before }
 
 // largest returns the nodes of the k largest values but those of exact norms, largest first; of equal
 // ones those of lower nodes come first.
