@@ -9,6 +9,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/privacy/answer"
+	"github.com/graphcloak/graphcloak/recovery/whisper"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -37,6 +38,9 @@ func (a *app) estimateAnswers(ctx context.Context, s graphStore, job graphcloak.
 	flip := answer.Question{Epsilon: job.Asking.Epsilon}.Flip()
 	look := func(trials int) float64 { return lookSeconds(n, flip, 2*trials+nullVectors) }
 	learn := learnSeconds * min(1, float64(n)/5000)
+	if n > whisper.LargeGraph {
+		learn = lookSeconds(n, flip, 300)
+	}
 	sizes, others := float64(len(sizesOfWhispers(n, job.Asking.Reach))), float64(len(otherEpsilons)+1)
 	var all []answersEstimate
 	for _, c := range []struct {

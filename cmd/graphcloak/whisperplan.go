@@ -88,8 +88,12 @@ func (a *app) simulated(o whisper.EvaluateOptions) whisper.EvaluateOptions {
 }
 
 // lookSeconds is about what one core takes to place whispers, given so many vectors of answers, on a graph of n people: each column
-// of the likelihood meets every yes, at some ten sizes. It was measured on graphs of 200 to 10,000 people.
+// of the likelihood meets every yes, at some ten sizes. It was measured on graphs of 200 to 10,000 people. On large graphs a sample of the
+// columns does, and it is at most that where every column reaches everybody.
 func lookSeconds(n int, flip float64, vectors int) float64 {
+	if n > whisper.LargeGraph {
+		return float64(min(n, 500_000)) * (5e-4 + 1e-5*flip*float64(vectors))
+	}
 	return 1e-8 * flip * float64(n) * float64(n) * float64(vectors)
 }
 

@@ -49,10 +49,10 @@ type LocateOptions struct {
 // Locate returns what each vector of answers says of who started the rumour. A presence test at level α is
 // Nobody ≤ α: false alarms come with a probability of at most α where there are no nulls, or (Nulls + 1)·α is whole.
 //
-// Above [LargeGraph] nodes the communities are weighed by about a thousand sources, a sample from all communities, which the tempering
-// was fitted to as well. Everybody has the likelihood of the next source of the sample in their community and neighbourhood, but for
-// people of the likeliest communities, 4,096 divided by the vectors of answers at most, who have their own. [Model.Evaluate] has too
-// many vectors for that: it says in how wide a set the source is hidden by the sample alone.
+// Above [LargeGraph] nodes the communities are weighed by about 1,024 sources, or 2²⁹ over the nodes, a sample of all communities that
+// the tempering was fitted to as well. Everybody has the likelihood of the next source of the sample in their community and
+// neighbourhood, but for people of the likeliest communities, who have their own: 4,096 of them, or 2²⁹ over the nodes, divided by the
+// vectors of answers. [Model.Evaluate] has too many vectors for that: it says in how wide a set the source is hidden by the sample alone.
 func (m *Model) Locate(ctx context.Context, t Tempering, answers [][]Answer, o LocateOptions) ([]Result, error) {
 	if err := t.Check(m.flip); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 	}
 	s := sources{nodes: m.order}
 	if m.sampled {
-		s.nodes, s.each = m.sample(temperSources)
+		s.nodes, s.each = m.sample(m.within(temperSources))
 	}
 	logs, sizes, err := m.logsOf(ctx, s.nodes, yes, kappa, count)
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 		r.Community = probabilities(m.features(sums, z), class.at(evidence[k]))
 		r.Probability = m.spreadOut(s.nodes, own)
 		if m.sampled {
-			if err := m.tellApart(ctx, &r, s.nodes, said, class.Exponent, exactPeople/count); err != nil {
+			if err := m.tellApart(ctx, &r, s.nodes, said, class.Exponent, m.within(exactPeople)/count); err != nil {
 				return err
 			}
 		}

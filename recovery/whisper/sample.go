@@ -10,6 +10,17 @@ import (
 // fromEach is the number of nodes that are sampled from each community, or fewer on large graphs of more than 512 communities.
 const fromEach = 8
 
+// sampleWork bounds the nodes of a sample times those of the graph: a column may reach everybody.
+const sampleWork = 1 << 29
+
+// within returns at most most, and on a large graph what sampleWork allows, 256 or more.
+func (m *Model) within(most int) int {
+	if !m.sampled {
+		return most
+	}
+	return min(most, max(256, sampleWork/len(m.labels)))
+}
+
 // sources are nodes, and of how many each is the sample; nil: of itself.
 type sources struct {
 	nodes []int32

@@ -131,7 +131,7 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 	if trials < 0 || trials > 1<<20 {
 		return Tempering{}, fmt.Errorf("%w: %d trials", ErrInvalid, trials)
 	}
-	sources, each := m.sample(temperSources)
+	sources, each := m.sample(m.within(temperSources))
 	if trials == 0 {
 		said := m.flip*float64(m.askedCount()) + m.greatest
 		trials = int(max(300, min(2000, temperWork/(said*float64(len(sources)*len(m.sizes))))))
