@@ -176,3 +176,34 @@ func (a *app) outdated(err error, runID string) error {
 		hint("restore the graph as it was, or give the run up: `graphcloak run --undo %s`; what it spent stays spent",
 			runID).about("run", runID)
 }
+
+// recoverFile recovers from what a release file says, under the settings of its plan.
+func (a *app) recoverFile(ctx context.Context, s graphStore, settings graphcloak.Settings, signal graphcloak.Signal,
+	outline func(graphcloak.Job) report.Table, complete func(*graphcloak.Model, graphcloak.Job) (*report.Report, error),
+) error {
+	job, err := a.job()
+	if err != nil {
+		return err
+	}
+	job.Settings, job.Signal = chosen(settings, a.config.Recovery, a.config.Community), signal
+	if err := job.CheckSignal(); err != nil {
+		return err
+	}
+	if job.RunID, err = run.NewRunID(); err != nil {
+		return err
+	}
+	m, err := a.load(ctx, s, job)
+	if err != nil {
+		return err
+	}
+	if job.Write.Enabled {
+		if err := s.Check(ctx, m.Graph, outline(job), job.Write.Force); err != nil {
+			return err
+		}
+	}
+	if err := a.preparePage(ctx, s, m.Graph, signal, job.RunID); err != nil {
+		return err
+	}
+	rep, err := complete(m, job)
+	return a.conclude(ctx, s, job, rep, err)
+}

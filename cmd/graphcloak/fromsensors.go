@@ -11,7 +11,6 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
-	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // fromSensors names what sensors sent.
@@ -23,54 +22,69 @@ type fromSensors struct {
 // maxSensorLine bounds a line in bytes: a value of a sensor with the longest id.
 const maxSensorLine = 64 << 10
 
-// read returns the values of one release. Lines of other releases are left out
-// where a release is named.
-func (f fromSensors) read(a *app) ([]privacy.SensorValue, error) {
+// sentKind is what is sent: how messages call it, and whether an error may repeat a line of it.
+type sentKind struct {
+	what, command, who, none string
+	quoted                   bool
+}
+
+var (
+	sentValues  = sentKind{"values of sensors", "graphcloak cloak", "the sensors", "no sensor sent a value", true}
+	sentAnswers = sentKind{"answers of people", "graphcloak cloak --answers", "people", "nobody sent an answer", false}
+)
+
+// readSent returns what was sent of one release. Lines of other releases are left out where a release is named.
+func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) string) ([]T, error) {
 	in := a.stdin
 	if f.path != "-" {
 		file, err := disk.Open(f.path)
 		if err != nil {
-			return nil, fmt.Errorf("values of sensors: %w", err)
+			return nil, fmt.Errorf("%s: %w", kind.what, err)
 		}
 		defer file.Close()
 		in = file
 	}
-	all, ids, err := decodeValues(disk.Limit(in, "the input", maxFile))
+	all, err := decodeSent[T](disk.Limit(in, "the input", maxFile), kind.quoted)
 	if err != nil {
-		return nil, fail(exitValidation, "values of sensors: %w", err).hint("give the lines that `graphcloak cloak` wrote")
+		return nil, fail(exitValidation, "%s: %w", kind.what, err).hint("give the lines that `%s` wrote", kind.command)
+	}
+	var ids []string // in their order
+	seen := make(map[string]bool)
+	for _, v := range all {
+		if id := releaseOf(v); !seen[id] {
+			seen[id], ids = true, append(ids, id)
+		}
 	}
 	id := f.releaseID
 	if id == "" && len(ids) > 1 {
-		return nil, fail(exitUsage, "the sensors sent %d releases: %s", len(ids), fewNames(ids)).hint("choose one with --release-id")
+		return nil, fail(exitUsage, "%s sent %d releases: %s", kind.who, len(ids), fewNames(ids)).hint("choose one with --release-id")
 	}
 	if id == "" && len(ids) == 1 {
 		id = ids[0]
 	}
-	values := slices.DeleteFunc(all, func(v privacy.SensorValue) bool { return v.ReleaseID != id })
-	if len(values) == 0 {
-		return nil, fail(exitNotFound, "no sensor sent a value of release %q", id).hint("the file holds releases %s", fewNames(ids))
+	sent := slices.DeleteFunc(all, func(v T) bool { return releaseOf(v) != id })
+	if len(sent) == 0 {
+		return nil, fail(exitNotFound, "%s of release %q", kind.none, id).hint("the file holds releases %s", fewNames(ids))
 	}
-	return values, nil
+	return sent, nil
 }
 
-// decodeValues reads NDJSON, and the release ids in their order.
-func decodeValues(in io.Reader) (values []privacy.SensorValue, ids []string, err error) {
-	seen := make(map[string]bool)
+// decodeSent reads NDJSON. An error repeats nothing of a line that is not to be quoted.
+func decodeSent[T any](in io.Reader, quoted bool) (sent []T, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxSensorLine)
 	for n := 1; lines.Scan(); n++ {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var v privacy.SensorValue
+		var v T
 		if err := strictjson.Unmarshal(lines.Bytes(), &v); err != nil {
-			return nil, nil, fmt.Errorf("line %d: %w", n, err)
+			if quoted {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+			return nil, fmt.Errorf("line %d is no answer", n)
 		}
-		values = append(values, v)
-		if !seen[v.ReleaseID] {
-			seen[v.ReleaseID] = true
-			ids = append(ids, v.ReleaseID)
-		}
+		sent = append(sent, v)
 	}
-	return values, ids, lines.Err()
+	return sent, lines.Err()
 }

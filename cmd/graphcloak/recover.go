@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/report"
-	"github.com/graphcloak/graphcloak/run"
 )
 
 func newRecoverCommand(app *app) *cobra.Command {
@@ -78,37 +77,16 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 	if err := a.readRelease(path, &r); err != nil {
 		return err
 	}
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	job.Settings, job.Signal = chosen(r.Model, a.config.Recovery, a.config.Community), r.Signal
-	if err := job.CheckSignal(); err != nil {
-		return err
-	}
-	if job.RunID, err = run.NewRunID(); err != nil {
-		return err
-	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	if job.Write.Enabled {
-		if err := s.Check(ctx, m.Graph, report.Outline(job.RunID, job.Write.Prefix, r.Nodes()), job.Write.Force); err != nil {
-			return err
-		}
-	}
-	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
-		return err
-	}
-	saveMemory(m.Graph.Order())
-	rep, err := m.Complete(ctx, &r, job)
-	if err == nil {
-		if err := a.noteCommunities(ctx, m, r.Communities); err != nil {
-			return err
-		}
-	}
-	return a.conclude(ctx, s, job, rep, err)
+	return a.recoverFile(ctx, s, r.Model, r.Signal,
+		func(job graphcloak.Job) report.Table { return report.Outline(job.RunID, job.Write.Prefix, r.Nodes()) },
+		func(m *graphcloak.Model, job graphcloak.Job) (*report.Report, error) {
+			saveMemory(m.Graph.Order())
+			rep, err := m.Complete(ctx, &r, job)
+			if err == nil {
+				err = a.noteCommunities(ctx, m, r.Communities)
+			}
+			return rep, err
+		})
 }
 
 // recoverValues recovers from a property with private values.

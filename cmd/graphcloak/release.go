@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -142,7 +143,8 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 			hint("leave --source-property and --measurement-property out")
 	}
 	job.Signal.Cloaked = true
-	if job.Signal.Sent, err = sensors.read(a); err == nil {
+	if job.Signal.Sent, err = readSent(a, sensors, sentValues,
+		func(v privacy.SensorValue) string { return v.ReleaseID }); err == nil {
 		_, err = p.FromSensors(job.Signal.Sent)
 	}
 	return job, asRefusal(err)

@@ -21,32 +21,13 @@ func (a *app) recoverAnswers(ctx context.Context, s graphStore, path string) err
 	if err := a.readAnswers(path, &r); err != nil {
 		return err
 	}
-	job, err := a.job()
-	if err != nil {
-		return err
-	}
-	job.Settings, job.Signal = chosen(r.Plan.Model, a.config.Recovery, a.config.Community), r.Signal
-	if err := job.CheckSignal(); err != nil {
-		return err
-	}
-	if job.RunID, err = run.NewRunID(); err != nil {
-		return err
-	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	if job.Write.Enabled {
-		outline := report.AnswerOutline(job.RunID, job.Write.Prefix, r.Plan.Nodes())
-		if err := s.Check(ctx, m.Graph, outline, job.Write.Force); err != nil {
-			return err
-		}
-	}
-	if err := a.preparePage(ctx, s, m.Graph, r.Signal, job.RunID); err != nil {
-		return err
-	}
-	rep, err := m.CompleteAnswers(ctx, &r, job)
-	return a.conclude(ctx, s, job, rep, err)
+	return a.recoverFile(ctx, s, r.Plan.Model, r.Signal,
+		func(job graphcloak.Job) report.Table {
+			return report.AnswerOutline(job.RunID, job.Write.Prefix, r.Plan.Nodes())
+		},
+		func(m *graphcloak.Model, job graphcloak.Job) (*report.Report, error) {
+			return m.CompleteAnswers(ctx, &r, job)
+		})
 }
 
 // verifyAnswers is verify for answers: it stops at the first check that fails. The file's own statements were compared when it was read.

@@ -3,16 +3,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"fmt"
-	"io"
-	"slices"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -83,7 +76,7 @@ func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphc
 	}
 	switch {
 	case sensors.path != "":
-		sent, err = sensors.readAnswers(a)
+		sent, err = readSent(a, sensors, sentAnswers, func(v answer.Value) string { return v.ReleaseID })
 	case sensors.releaseID != "":
 		err = fail(exitUsage, "--release-id chooses among what people sent").hint("give --from-sensors FILE")
 	default:
@@ -98,52 +91,3 @@ func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphc
 // answersNotKept is the warning where answers are paid for and the store does not keep them.
 const answersNotKept = "the answers are not kept on the nodes in this mode: the next run asks again, and pays again; " +
 	"--mode write keeps them"
-
-// readAnswers returns the answers of one release, as read does values.
-func (f fromSensors) readAnswers(a *app) ([]answer.Value, error) {
-	in := a.stdin
-	if f.path != "-" {
-		file, err := disk.Open(f.path)
-		if err != nil {
-			return nil, fmt.Errorf("answers of people: %w", err)
-		}
-		defer file.Close()
-		in = file
-	}
-	all, ids, err := decodeAnswers(disk.Limit(in, "the input", maxFile))
-	if err != nil {
-		return nil, fail(exitValidation, "answers of people: %w", err).hint("give the lines that `graphcloak cloak --answers` wrote")
-	}
-	id := f.releaseID
-	switch {
-	case id == "" && len(ids) > 1:
-		return nil, fail(exitUsage, "people sent %d releases: %s", len(ids), fewNames(ids)).hint("choose one with --release-id")
-	case id == "" && len(ids) == 1:
-		id = ids[0]
-	}
-	sent := slices.DeleteFunc(all, func(v answer.Value) bool { return v.ReleaseID != id })
-	if len(sent) == 0 {
-		return nil, fail(exitNotFound, "nobody sent an answer of release %q", id).hint("the file holds releases %s", fewNames(ids))
-	}
-	return sent, nil
-}
-
-// decodeAnswers reads NDJSON, and the release ids in their order. An error repeats nothing of a line.
-func decodeAnswers(in io.Reader) (sent []answer.Value, ids []string, err error) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxSensorLine)
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		var v answer.Value
-		if strictjson.Unmarshal(lines.Bytes(), &v) != nil { // the cause may quote it
-			return nil, nil, fmt.Errorf("line %d is no answer", n)
-		}
-		sent = append(sent, v)
-		if !slices.Contains(ids, v.ReleaseID) {
-			ids = append(ids, v.ReleaseID)
-		}
-	}
-	return sent, ids, lines.Err()
-}
