@@ -92,7 +92,7 @@ func (a *app) simulated(o whisper.EvaluateOptions) whisper.EvaluateOptions {
 // columns does, and it is at most that where every column reaches everybody.
 func lookSeconds(n int, flip float64, vectors int) float64 {
 	if n > whisper.LargeGraph {
-		return float64(min(n, 500_000)) * (5e-4 + 1e-5*flip*float64(vectors))
+		return float64(min(n, 500_000)) * (5e-3 + 1e-5*flip*float64(vectors))
 	}
 	return 1e-8 * flip * float64(n) * float64(n) * float64(vectors)
 }
