@@ -153,9 +153,7 @@ func TestPrivateMemoryIsCleared(t *testing.T) {
 	const n = 1 << 18 // large enough that the memory is kept
 	g := must.Get(graph.BarabasiAlbert(n, 1, 1))(t)
 	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .01, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = 1

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -25,7 +26,7 @@ func BenchmarkRecur(b *testing.B) {
 		{"knn1e5", func() (*graph.Graph, error) { g, _, err := graph.KNN(100000, 10, 1); return g, err }},
 		{"knn1e6", func() (*graph.Graph, error) { g, _, err := graph.KNN(1000000, 10, 1); return g, err }},
 	} {
-		g := must[*graph.Graph](b)(c.make())
+		g := must.Get(c.make())(b)
 		l := laplacian.New(g, laplacian.Combinatorial).WithWorkers(1)
 		for _, k := range []int{1, 8, 16} {
 			b.Run(fmt.Sprintf("%s/k=%d", c.name, k), func(b *testing.B) {

@@ -275,9 +275,7 @@ func TestSamePlanWhateverTheLoad(t *testing.T) {
 							time.Sleep(time.Minute)
 						}
 					}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 					if first == nil {
 						first = p

@@ -283,13 +283,10 @@ func TestRefusalsSpendNothing(t *testing.T) {
 			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
 			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 			defer s.Close(t.Context())
-			before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 			job := testkit.PaperJob()
 			tt.change(&job)
-			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+			_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			if err == nil {
 				t.Fatal("it ran")
 			}
@@ -504,11 +501,8 @@ func TestPrivatePathRefuses(t *testing.T) {
 		set := job.Settings
 		set.Method = method
 		m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
-		own, err := m.Plan(t.Context(), job.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: method.String(), Attempt: "a"})
+		own := must.Get(m.Plan(t.Context(), job.Plan))(t)
+		_, err := m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: method.String(), Attempt: "a"})
 		if refuse := own.NormError > p.NormError; (err != nil) != refuse {
 			t.Errorf("%v (error %v under a plan for %v): %v", method, own.NormError, p.NormError, err)
 		}

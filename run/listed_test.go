@@ -123,10 +123,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		must.Do(t, json.Unmarshal(text, &again))
 		m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 		sound := analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: rate(0)}
-		rep, err := m.Recover(t.Context(), &again, sound)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.Recover(t.Context(), &again, sound))(t)
 		nodes, of, ofTau := directSum(t, r, graphs, taus)
 		best := floats.MaxIdx(nodes)
 		if id := m.Graph.ID(best); rep.Posterior.NodeID != id || math.Abs(rep.Posterior.Probability-nodes[best]) > 1e-6 {
@@ -159,7 +156,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		}
 		alone := sound
 		alone.StoredGraph = true
-		if rep, err = m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
+		if rep, err := m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
 			rep.Fit.PValue > .001 {
 			t.Errorf("%s: of the stored graph alone: %+v, fit %+v, %v", name, rep.GraphPosterior, rep.Fit, err)
 		}

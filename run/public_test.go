@@ -98,10 +98,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	bare, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(t)
 	for what, public := range map[string]graphcloak.Public{
 		"communities": {Communities: community.Options{Property: "source"}},
 		"prior":       {PriorProperty: "source"},
@@ -115,7 +112,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: the plan file lists %q, want source", what, p.PublicProperties)
 		}
 		s.names = nil
-		_, err = bare.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: what})
+		_, err := bare.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: what})
 		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%s: %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
 		}
@@ -166,12 +163,9 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	} {
 		set := r.Model
 		set.Public = public
-		reader, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 		s.names = nil
-		_, err = reader.Recover(t.Context(), &r, analyst.Options{})
+		_, err := reader.Recover(t.Context(), &r, analyst.Options{})
 		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", public, err, s.names)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -105,10 +106,7 @@ func TestOtherLaplacians(t *testing.T) {
 	for _, kind := range []laplacian.Kind{laplacian.Normalized, laplacian.RandomWalk} {
 		m, d := model(t, f.g, kind, 2)
 		m.Sensors = []int{1, 5, 8, 13, 21, 34, 40, 55}
-		r, err := Optimize(ctx, m, d, f.labels, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Optimize(ctx, m, d, f.labels, Options{}))(t)
 		b, err := sensitivity.Bound(ctx, m, r.Weights, sensitivity.Options{})
 		if err != nil || b.Lower > 1+1e-6 || b.Upper < 1-1e-6 {
 			t.Errorf("%s: certificate [%v, %v] %v, want 1 inside", kind, b.Lower, b.Upper, err)
@@ -118,9 +116,7 @@ func TestOtherLaplacians(t *testing.T) {
 
 func TestLimitsOnSensors(t *testing.T) {
 	g, labels, err := graph.SBM(120, 4, .2, .01, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 2)
 	for _, k := range []int{1, 5, 120, 1000} {
 		for _, o := range byRows {
@@ -135,25 +131,15 @@ func TestIsolatedNodesAndLoneCommunities(t *testing.T) {
 	ctx := context.Background()
 	var b graph.Builder
 	for i := range 9 {
-		if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprint(i))))(t)
 	}
 	// Two paths without an edge between them, and the isolated nodes 7 and 8.
 	for _, e := range [][2]int{{0, 1}, {1, 2}, {2, 3}, {4, 5}, {5, 6}} {
-		if err := b.Connect(e[0], e[1], 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e[0], e[1], 1, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
-	uniform, err := sensitivity.Bound(ctx, m, nil, sensitivity.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	uniform := must.Get(sensitivity.Bound(ctx, m, nil, sensitivity.Options{}))(t)
 	for _, labels := range [][]int{
 		{0, 0, 0, 0, 1, 1, 1, 2, 3}, // components
 		{0, 1, 2, 3, 4, 5, 6, 7, 8}, // communities of one node
@@ -214,9 +200,7 @@ func TestRefusals(t *testing.T) {
 
 func TestSameBits(t *testing.T) {
 	g, labels, err := graph.SBM(300, 4, .1, .01, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	var first *Result
 	for _, workers := range []int{1, 7} {
@@ -225,9 +209,7 @@ func TestSameBits(t *testing.T) {
 		p.memory = 300 * 8 * 200
 		r, err := p.optimize(d, sensors)
 		runtime.GOMAXPROCS(old)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if first == nil {
 			first = r
 		}
@@ -250,9 +232,7 @@ func (s slow) Rows(ctx context.Context, pick []int) (*mat.Dense, error) {
 
 func TestCancelled(t *testing.T) {
 	g, labels, err := graph.SBM(300, 4, .1, .01, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Optimize(ctx, m, slow{d, cancel}, labels, Options{}); !errors.Is(err, context.Canceled) {
@@ -263,22 +243,15 @@ func TestCancelled(t *testing.T) {
 // The candidates of a fifth of the memory have most of what all sensors have.
 func TestCandidates(t *testing.T) {
 	g, labels, err := graph.SBM(800, 8, .08, .004, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	var value [2]float64
 	for k, memory := range []int64{DefaultMemory, 800 * 8 * 160} {
 		p, sensors := unread(t, m, d, labels, Information, Options{})
 		p.memory = memory
-		if err := p.read(d, sensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.read(d, sensors))
 		w := p.separation()
-		u, err := p.newProgramme(p.cap).maximise(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(p.newProgramme(p.cap).maximise(w))(t)
 		value[k] = floats.Dot(w, u)
 	}
 	if value[1] < .85*value[0] || value[1] > value[0]*1.002 {

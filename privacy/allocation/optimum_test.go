@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -101,9 +102,7 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 		}
 		p, sensors := unread(t, m, d, f.labels, Information, Options{})
 		p.gap = 1e-8
-		if err := p.read(d, sensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.read(d, sensors))
 		for name, c := range map[string]struct {
 			w    []float64
 			want float64

@@ -76,9 +76,7 @@ func TestClosedForms(t *testing.T) {
 // matrix that gonum exponentiates.
 func TestAgainstMatrix(t *testing.T) {
 	g, _, err := graph.SBM(40, 2, .4, .1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct {
 		kind    laplacian.Kind
 		sensors []int
