@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
@@ -120,7 +121,7 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 	n := g.Order()
 	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
 		l := laplacian.New(g, kind)
-		want := truth(l, 0.7)
+		want := testgraph.Exponential(l, 0.7)
 		for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
 			d := must.Get(expm.New(background, l, 0.7, expm.Options{Method: m}))(t)
 			for name, x := range secrets(n) {

@@ -201,10 +201,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		nodes += fmt.Sprintf("%d,%d\n", i, i%2)
 		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
 	}
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", nodes)
-	testkit.Write(t, dir, "relationships.csv", ring)
-	s := testkit.Folder(t, dir)
+	s, _ := testkit.Graph(t, nodes, ring)
 	job := testkit.MeasuredJob(privacy.Uncertainty{})
 	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
 	job.Plan.Allocation.Uniform = true
@@ -218,9 +215,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		!strings.Contains(err.Error(), "recovery over tau and graphs") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
 	}
-	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
-		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
-	}
+	unspent(t, s.Ledger())
 	job.Recover.StoredGraph = true
 	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
 		t.Errorf("of the stored graph alone: %v", err)

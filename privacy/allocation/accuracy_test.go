@@ -80,7 +80,7 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 // standard error of 0.02 (600 trials) leave a false alarm of 1e-3; the seeds are
 // fixed, so that a failure means that the code changed.
 func TestAllocatedNoiseNamesTheCommunity(t *testing.T) {
-	const graphs, trials = 4, 150
+	const graphs, trials = 2, 300
 	var uniform, allocated int
 	for seed := range uint64(graphs) {
 		g, labels, err := graph.SBM(500, 5, .05, .001, 100+seed)

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -69,7 +70,7 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 		tau := []float64{.5, 2}[k%2]
 		m, d := model(t, f.g, laplacian.Combinatorial, tau)
 		m.Alpha = 1.5
-		a := constraints(f.g, heat(f.g, tau), everyone(f.g.Order()), m.Alpha)
+		a := constraints(f.g, testgraph.Heat(f.g, tau), everyone(f.g.Order()), m.Alpha)
 		for _, o := range byRows {
 			r, err := optimizeAs(t, m, d, f.labels, o, Options{Noise: noise})
 			if f.complete() && o == Location && errors.Is(err, ErrNothing) {
@@ -151,7 +152,7 @@ func TestIsolatedNodesAndLoneCommunities(t *testing.T) {
 				t.Errorf("%v %s: %v", labels, o, err)
 				continue
 			}
-			if v := worst(constraints(g, heat(g, 1), everyone(9), 1), r.Weights); math.Abs(v-1) > 1e-7 {
+			if v := worst(constraints(g, testgraph.Heat(g, 1), everyone(9), 1), r.Weights); math.Abs(v-1) > 1e-7 {
 				t.Errorf("%v %s: worst edge %v, want 1", labels, o, v)
 			}
 			// No less noise than with equal allocation, beside the common scale.

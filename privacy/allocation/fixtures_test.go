@@ -10,8 +10,6 @@ import (
 	"os"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
@@ -119,20 +117,4 @@ func optimizeAs(t testing.TB, m sensitivity.Model, d Diffusion, labels []int, o 
 	t.Helper()
 	p, sensors := unread(t, m, d, labels, o, opts)
 	return p.optimize(d, sensors)
-}
-
-// heat computes e^{-τL} for the combinatorial Laplacian by gonum's matrix
-// exponential: an independent M.
-func heat(g *graph.Graph, tau float64) *mat.Dense {
-	l := mat.NewDense(g.Order(), g.Order(), nil)
-	for e := range g.Edges() {
-		w := -tau * e.Weight
-		l.Set(e.U, e.V, l.At(e.U, e.V)-w)
-		l.Set(e.V, e.U, l.At(e.V, e.U)-w)
-		l.Set(e.U, e.U, l.At(e.U, e.U)+w)
-		l.Set(e.V, e.V, l.At(e.V, e.V)+w)
-	}
-	var m mat.Dense
-	m.Exp(l)
-	return &m
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -87,7 +88,7 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 			continue
 		}
 		m, d := model(t, f.g, laplacian.Combinatorial, 1)
-		kernel, n := heat(f.g, 1), f.g.Order()
+		kernel, n := testgraph.Heat(f.g, 1), f.g.Order()
 		a, far := constraints(f.g, kernel, everyone(n), 1), make([]float64, n)
 		for i := range n {
 			for j := range i {

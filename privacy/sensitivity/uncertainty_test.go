@@ -10,32 +10,15 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// heatKernel exponentiates L by gonum.
-func heatKernel(l *laplacian.Laplacian, tau float64) *mat.Dense {
-	n := l.Order()
-	a := mat.NewDense(n, n, nil)
-	e, col := make([]float64, n), make([]float64, n)
-	for j := range n {
-		clear(e)
-		e[j] = -tau
-		l.MulVecTo(col, false, e)
-		a.SetCol(j, col)
-	}
-	m := new(mat.Dense)
-	m.Exp(a)
-	return m
-}
-
 // worst returns max over the edges of g of ‖diag(√u)M_S(e_i − e_j)‖/length.
 func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u []float64) float64 {
-	m, best := heatKernel(l, tau), 0.0
+	m, best := testgraph.Exponential(l, tau), 0.0
 	for e := range g.Edges() {
 		sum := 0.0
 		for k, s := range sensors {

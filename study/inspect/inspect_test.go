@@ -114,21 +114,11 @@ func TestAgainstMatrix(t *testing.T) {
 
 // exponential returns M from the entries of L.
 func exponential(m sensitivity.Model) *mat.Dense {
-	n := m.Graph.Order()
-	l := mat.NewDense(n, n, nil)
-	e, col := make([]float64, n), make([]float64, n)
-	for j := range n {
-		clear(e)
-		e[j] = -m.Tau
-		m.Laplacian.MulVecTo(col, false, e)
-		l.SetCol(j, col)
-	}
-	var x mat.Dense
-	x.Exp(l)
+	x := testgraph.Exponential(m.Laplacian, m.Tau)
 	if m.Sensors == nil {
-		return &x
+		return x
 	}
-	a := mat.NewDense(len(m.Sensors), n, nil)
+	a := mat.NewDense(len(m.Sensors), m.Graph.Order(), nil)
 	for r, i := range m.Sensors {
 		a.SetRow(r, x.RawRowView(i))
 	}
