@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestNotFound(t *testing.T) {
@@ -114,10 +115,7 @@ func TestObstacles(t *testing.T) {
 func TestMemoryForgets(t *testing.T) {
 	var m connector.PerGraph[int]
 	var b graph.Builder
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	m.Put(g, 7)
 	if v, err := m.Get(g); v != 7 || err != nil {
 		t.Errorf("%v, %v", v, err)
@@ -141,10 +139,7 @@ func TestCategories(t *testing.T) {
 	for _, id := range []graph.ID{"a", "b", "c", "d"} {
 		b.AddNode(id)
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	for _, c := range []struct {
 		values []any
 		want   []string

@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
@@ -54,22 +55,6 @@ func random(t testing.TB, n int) *graph.Graph {
 	return build(t, n, edges)
 }
 
-// truth is e^{-τL} by gonum's scaling and squaring, which knows nothing of
-// symmetry, on L itself.
-func truth(l *laplacian.Laplacian, tau float64) *mat.Dense {
-	n := l.Order()
-	a, x, y := mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)
-	for j := range n {
-		clear(x)
-		x[j] = -tau
-		l.MulVecTo(y, false, x)
-		a.SetCol(j, y)
-	}
-	var e mat.Dense
-	e.Exp(a)
-	return &e
-}
-
 // TestAgainstScalingAndSquaring: every kind, method and τ, the error in the 2-norm
 // within Err, beside the 1e-13·(1 + τλ) that the oracle itself loses.
 func TestAgainstScalingAndSquaring(t *testing.T) {
@@ -77,7 +62,7 @@ func TestAgainstScalingAndSquaring(t *testing.T) {
 	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
 		l := laplacian.New(g, kind)
 		for _, tau := range []float64{0, 1e-9, 0.1, 1, 10} {
-			want := truth(l, tau)
+			want := testgraph.Exponential(l, tau)
 			for _, m := range methods {
 				for _, tol := range []float64{0, 1e-3} {
 					d := must.Get(expm.New(background, l, tau, expm.Options{Method: m, Tolerance: tol}))(t)

@@ -20,9 +20,7 @@ import (
 // growing. Their bits do not depend on the number of workers.
 func TestColumnSquares(t *testing.T) {
 	road, _, err := graph.RoadLike(3000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	weighted := must.Get(road.Reweigh(func(graph.Edge) float64 { return 0.5 + 1.5*rnd.Float64() }))(t)
 	for name, g := range map[string]*graph.Graph{"road-like": road, "weighted": weighted, "hub": hub(t)} {
@@ -43,9 +41,7 @@ func TestColumnSquares(t *testing.T) {
 // column was asked for.
 func TestColumnSquaresOfPermutedRows(t *testing.T) {
 	g, _, err := graph.KNN(33_000, 6, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l := laplacian.New(g, laplacian.Combinatorial)
 	if l.Permutation() == nil {
 		t.Fatal("rows are numbered as nodes are")
@@ -140,9 +136,7 @@ func TestColumnSquaresRefused(t *testing.T) {
 func TestBallCountsTheLastRow(t *testing.T) {
 	g := hub(t)
 	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Normalized), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ones := make([]float64, g.Order())
 	for i := range ones {
 		ones[i] = 1

@@ -19,9 +19,7 @@ import (
 // is asked for.
 func TestNormalColumns(t *testing.T) {
 	g, _, err := graph.RoadLike(3000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev}))(t)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	scaled := linop.Scaled{}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
@@ -120,7 +121,7 @@ func TestPrivateWorkIsWithinErr(t *testing.T) {
 	n := g.Order()
 	for kind := laplacian.Combinatorial; kind <= laplacian.RandomWalk; kind++ {
 		l := laplacian.New(g, kind)
-		want := truth(l, 0.7)
+		want := testgraph.Exponential(l, 0.7)
 		for _, m := range []expm.Method{expm.Eigen, expm.Chebyshev} {
 			d := must.Get(expm.New(background, l, 0.7, expm.Options{Method: m}))(t)
 			for name, x := range secrets(n) {
@@ -153,9 +154,7 @@ func TestPrivateMemoryIsCleared(t *testing.T) {
 	const n = 1 << 18 // large enough that the memory is kept
 	g := must.Get(graph.BarabasiAlbert(n, 1, 1))(t)
 	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .01, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = 1

@@ -18,9 +18,7 @@ import (
 // little where the ball is not cut; so are those of picked and scaled rows.
 func TestReadColumns(t *testing.T) {
 	road, _, err := graph.RoadLike(3000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct {
 		name string
 		g    *graph.Graph

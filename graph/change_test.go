@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestChanged(t *testing.T) {
@@ -19,9 +20,7 @@ func TestChanged(t *testing.T) {
 		{Source: "b", Target: "a", Weight: 0},
 		{Source: "b", Target: "c", Weight: .5},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []graph.Edge{{U: 0, V: 3, Weight: 3, Length: 1}, {U: 1, V: 2, Weight: .5, Length: 5}, {U: 2, V: 3, Weight: 1, Length: 5}}
 	if got := slices.Collect(other.Edges()); !slices.Equal(got, want) {
 		t.Errorf("relationships %v, want %v", got, want)

@@ -79,9 +79,7 @@ func TestSBM(t *testing.T) {
 	} {
 		for seed := range uint64(5) {
 			g, blocks, err := graph.SBM(c.n, c.k, c.in, c.out, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			checkForm(t, g)
 			if len(blocks) != c.n || !slices.IsSorted(blocks) || blocks[c.n-1] != c.k-1 || g.Dropped().Parallel != 0 {
 				t.Fatalf("%+v: blocks %v", c, blocks)
@@ -124,9 +122,7 @@ func TestSBMPairs(t *testing.T) {
 	count := make(map[[2]int]int)
 	for seed := range uint64(trials) {
 		g, _, err := graph.SBM(6, 2, 0.5, 0.5, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for e := range g.Edges() {
 			count[[2]int{e.U, e.V}]++
 		}
@@ -184,9 +180,7 @@ func TestKNN(t *testing.T) {
 	for _, c := range [][2]int{{2, 1}, {10, 9}, {300, 1}, {300, 7}, {300, 60}} {
 		n, k := c[0], c[1]
 		g, points, err := graph.KNN(n, k, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkForm(t, g)
 		want := make(map[[2]int]float64)
 		for i, p := range points {
@@ -221,9 +215,7 @@ func TestKNN(t *testing.T) {
 func TestRoadLike(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 10, 2642} {
 		g, points, err := graph.RoadLike(n, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		checkForm(t, g)
 		if _, sizes := g.Components(); len(sizes) > 1 || len(points) != n {
 			t.Errorf("n = %d: components %v, %d points", n, sizes, len(points))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // What is left is what a builder makes of the same edges, to the digest, and all of it is the graph itself.
@@ -33,9 +34,7 @@ func TestReweighLeavesEdgesOut(t *testing.T) {
 // Other weights make another graph of the same edges and lengths.
 func TestReweigh(t *testing.T) {
 	g, _, err := graph.RoadLike(60, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	twice, err := g.Reweigh(func(e graph.Edge) float64 { return float64(e.U + e.V + 1) })
 	if err != nil || twice.Size() != g.Size() {
 		t.Fatalf("%d edges, want %d: %v", twice.Size(), g.Size(), err)

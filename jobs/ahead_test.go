@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestClockThatWasAhead: a job whose last time is years ahead of the store's clock says so,
@@ -37,9 +39,7 @@ func TestClockThatWasAhead(t *testing.T) {
 				}
 				e, before := w.engine(), len(w.ended("a", Finished))
 				for range 2 {
-					if err := e.Pause(t.Context(), "a", false); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, e.Pause(t.Context(), "a", false))
 					time.Sleep(2 * time.Minute) // an open tick is completed, and then ahead again
 				}
 				clockTo(t, "2026-06-01T09:30:00Z")

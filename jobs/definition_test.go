@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestDefine reads every property, and leaves the rest to the run.
@@ -15,9 +17,7 @@ func TestDefine(t *testing.T) {
 		"missedWithin": "6h", "timeout": "1h", "maxRetries": int64(5), "retryDelay": "1m", "paused": true,
 		"sourceProperty": "risk", "epsilon": 1.5,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d.Name != "nightly" || d.ScheduleText != "0 2 * * *" || d.MissedRuns != Once ||
 		d.MissedWithin != 6*time.Hour ||
 		d.Timeout != time.Hour || d.MaxRetries != 5 || d.RetryDelay != time.Minute {
@@ -72,10 +72,7 @@ func TestDefineNamesWhatIsWrong(t *testing.T) {
 
 func define(t *testing.T, fields map[string]any) Definition {
 	t.Helper()
-	d, err := Define(fields)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Define(fields))(t)
 	return d
 }
 

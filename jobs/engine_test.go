@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // pay is the work of a run as the ledger sees it: one payment for each release, one
@@ -180,10 +181,7 @@ func TestYear(t *testing.T) {
 
 func mustSchedule(t *testing.T, spec, zone string) Schedule {
 	t.Helper()
-	s, err := ParseSchedule(spec, zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ParseSchedule(spec, zone))(t)
 	return s
 }
 
@@ -657,9 +655,7 @@ func TestCancel(t *testing.T) {
 		}
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T01:05:00Z")
-		if _, err := w.Cancel(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Cancel(t.Context(), "a"))(t)
 		clockTo(t, "2026-06-01T01:06:00Z")
 		if got := w.ended("a", Canceled); len(got) != 1 {
 			t.Errorf("canceled %v", got)
@@ -808,9 +804,7 @@ func TestRunNow(t *testing.T) {
 		if _, _, err := e.RunNow(t.Context(), "b"); !errors.Is(err, ErrNoJob) {
 			t.Errorf("a job that is not there: %v", err)
 		}
-		if _, err := w.Claim(t.Context(), NewTick("a", time.Now().Add(time.Second)), Holder{"other", "t"}, time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Claim(t.Context(), NewTick("a", time.Now().Add(time.Second)), Holder{"other", "t"}, time.Minute))(t)
 		if _, _, err := e.RunNow(t.Context(), "a"); !errors.Is(err, ErrHeld) {
 			t.Errorf("a job that is running: %v", err)
 		}
@@ -833,18 +827,12 @@ func TestPoison(t *testing.T) {
 				tick := NewTick("a", time.Now())
 				for i := range maxAttempts {
 					token := fmt.Sprint(i)
-					if _, err := w.Claim(t.Context(), tick, Holder{"dying", token}, time.Minute); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(w.Claim(t.Context(), tick, Holder{"dying", token}, time.Minute))(t)
 					if c.saved != "" {
-						if err := w.Save(t.Context(), tick, token, []byte(c.saved)); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, w.Save(t.Context(), tick, token, []byte(c.saved)))
 					}
 					if c.yielded {
-						if err := w.Yield(t.Context(), tick, token, time.Time{}, ""); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, w.Yield(t.Context(), tick, token, time.Time{}, ""))
 					}
 					time.Sleep(time.Minute)
 				}
@@ -897,9 +885,7 @@ func TestCaution(t *testing.T) {
 		stop := w.instance("a", w)
 		said := func() map[string]string {
 			all, _, err := w.engine().Jobs(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			by := make(map[string]string)
 			for _, j := range all {
 				by[j.Name] = j.Summary().Message

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // times returns the ticks of a schedule in (from, to], as RFC 3339.
 func times(t *testing.T, spec, zone, from, to string) []string {
 	t.Helper()
-	s, err := ParseSchedule(spec, zone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(ParseSchedule(spec, zone))(t)
 	end := instant(t, to)
 	var all []string
 	for at := s.Next(instant(t, from)); !at.IsZero() && !at.After(end); at = s.Next(at) {
@@ -26,10 +25,7 @@ func times(t *testing.T, spec, zone, from, to string) []string {
 
 func instant(t *testing.T, text string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(time.Parse(time.RFC3339, text))(t)
 	return at
 }
 
@@ -114,15 +110,9 @@ func TestScheduleAtClockChanges(t *testing.T) {
 // TestScheduleDoesNotDependOnTheAsker: the next time is the same from every instant
 // before it and in every zone, which `every` counted from a start would not be.
 func TestScheduleDoesNotDependOnTheAsker(t *testing.T) {
-	tokyo, err := time.LoadLocation("Asia/Tokyo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokyo := must.Get(time.LoadLocation("Asia/Tokyo"))(t)
 	for _, spec := range []string{"@every 7m", "13 */3 * * *", "@daily"} {
-		s, err := ParseSchedule(spec, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ParseSchedule(spec, ""))(t)
 		first := s.Next(instant(t, "2026-05-05T05:05:05Z"))
 		for back := time.Second; back < 7*time.Minute; back += 61 * time.Second {
 			from := first.Add(-back)
@@ -144,9 +134,7 @@ func TestLast(t *testing.T) {
 		if err != nil {
 			s, err = ParseSchedule(spec, "")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, span := range []time.Duration{0, time.Second, 40 * time.Minute, 14 * 24 * time.Hour} {
 			until := from.Add(span)
 			var want time.Time

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestReleaseID: the id is a version 7 UUID of the nominal time, the same from every
@@ -18,10 +20,7 @@ func TestReleaseID(t *testing.T) {
 	if again := NewTick("nightly", at.In(berlin)).ReleaseID(); again != id {
 		t.Errorf("%s in another zone, want %s", again, id)
 	}
-	parsed, err := uuid.Parse(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(uuid.Parse(id))(t)
 	sec, nsec := parsed.Time().UnixTime()
 	if parsed.Version() != 7 || parsed.Variant() != uuid.RFC4122 || !time.Unix(sec, nsec).Equal(at) {
 		t.Errorf("%s: version %d, time %v", id, parsed.Version(), time.Unix(sec, nsec).UTC())

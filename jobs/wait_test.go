@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestWaitIsOneEntry: a job that is refused at every tick has one entry in the history until
@@ -33,10 +35,7 @@ func TestWaitIsOneEntry(t *testing.T) {
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-08T00:30:00Z")
 		stop()
-		all, err := w.ListRuns(t.Context(), RunQuery{JobName: "a"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(w.ListRuns(t.Context(), RunQuery{JobName: "a"}))(t)
 		slices.Reverse(all)
 		var got [][2]int
 		for k, want := range []Status{WaitingForBudget, Finished, WaitingForBudget, OverBudget} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestKernels: multiply and generic give the same bits for 1 to 35 columns, with a
@@ -26,10 +27,7 @@ func TestKernels(t *testing.T) {
 			b.Connect(i, j, r.ExpFloat64(), 1)
 		}
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	lengths := map[int]bool{}
 	for i := range n {
 		lengths[g.Degree(i)%lanes] = true

@@ -12,18 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
-
-func must[T any](t testing.TB) func(x T, err error) T {
-	return func(x T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
-}
 
 var kinds = []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk}
 
@@ -32,19 +23,15 @@ func random(t testing.TB, n int) *graph.Graph {
 	r := rand.New(rand.NewPCG(5, uint64(n)))
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%06d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%06d", i))))(t)
 	}
 	for range 4 * n {
 		u, v := r.IntN(n-1), r.IntN(n-1)
 		if (u < n/3) == (v < n/3) {
-			if err := b.Connect(u, v, math.Exp(2*r.NormFloat64()), 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(u, v, math.Exp(2*r.NormFloat64()), 1))
 		}
 	}
-	return must[*graph.Graph](t)(b.Graph())
+	return must.Get(b.Graph())(t)
 }
 
 // byDefinition is L from the weights, entry by entry.
@@ -149,8 +136,8 @@ func TestRecur(t *testing.T) {
 // TestBound: λ_max from gonum's eigensolver must stay below Bound, and the power
 // steps must come near to it: on a star Q and L have one spectrum.
 func TestBound(t *testing.T) {
-	star := must[*graph.Graph](t)(graph.Star(200))
-	for _, g := range []*graph.Graph{random(t, 80), star, must[*graph.Graph](t)(graph.BarabasiAlbert(200, 3, 1))} {
+	star := must.Get(graph.Star(200))(t)
+	for _, g := range []*graph.Graph{random(t, 80), star, must.Get(graph.BarabasiAlbert(200, 3, 1))(t)} {
 		for _, k := range kinds {
 			l := laplacian.New(g, k)
 			var e mat.EigenSym
@@ -182,7 +169,7 @@ func TestDegenerate(t *testing.T) {
 		for i := range n {
 			b.AddNode(graph.ID(fmt.Sprint(i)))
 		}
-		g := must[*graph.Graph](t)(b.Graph())
+		g := must.Get(b.Graph())(t)
 		for _, k := range kinds {
 			l := laplacian.New(g, k)
 			if l.Bound() != 0 || l.Nullity() != n {
@@ -207,7 +194,7 @@ func TestExtremeWeights(t *testing.T) {
 		}
 		b.Connect(0, 1, w[0], 1)
 		b.Connect(1, 2, w[1], 1)
-		g := must[*graph.Graph](t)(b.Graph())
+		g := must.Get(b.Graph())(t)
 		for _, k := range kinds {
 			l := laplacian.New(g, k)
 			// λ_max of a path of three with weights v, w is at least max(v, w) and at
@@ -224,7 +211,7 @@ func TestExtremeWeights(t *testing.T) {
 }
 
 func TestProductAllocatesNothing(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(20000, 5, 1))
+	g := must.Get(graph.BarabasiAlbert(20000, 5, 1))(t)
 	for _, k := range kinds {
 		l := laplacian.New(g, k).WithWorkers(4)
 		x, y := make([]float64, 20000), make([]float64, 20000)
@@ -256,17 +243,13 @@ func shuffled(t testing.TB, side int, weighted bool) *graph.Graph {
 	var b graph.Builder
 	at := rand.New(rand.NewPCG(4, 4)).Perm(side * side)
 	for i := range side * side {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%08d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%08d", i))))(t)
 	}
 	join := func(i, j, weight int) {
 		if !weighted {
 			weight = 1
 		}
-		if err := b.Connect(at[i], at[j], float64(weight), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(at[i], at[j], float64(weight), 1))
 	}
 	for i := range side * side {
 		if (i+1)%side != 0 {
@@ -279,7 +262,7 @@ func shuffled(t testing.TB, side int, weighted bool) *graph.Graph {
 	for i := range 300 {
 		join(side*side/2, side*side/2+side+2+i, 2)
 	}
-	return must[*graph.Graph](t)(b.Graph())
+	return must.Get(b.Graph())(t)
 }
 
 // TestReordered: a large local graph is renumbered inside, and nothing shows, at any

@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -223,7 +224,7 @@ func TestChosenAgain(t *testing.T) {
 		e, y := make([]float64, len(nodes)), make([]float64, len(nodes))
 		e[3] = 1
 		w.Data.A.MulVecTo(y, false, e)
-		if want := testkit.HeatKernel(m.Graph, before).At(3, 3); math.Abs(y[3]-want) > 1e-9 {
+		if want := testgraph.Heat(m.Graph, before).At(3, 3); math.Abs(y[3]-want) > 1e-9 {
 			t.Errorf("an entry of M is %v at τ = %v, want %v", y[3], before, want)
 		}
 	}
@@ -275,9 +276,7 @@ func TestSamePlanWhateverTheLoad(t *testing.T) {
 							time.Sleep(time.Minute)
 						}
 					}})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 					if first == nil {
 						first = p

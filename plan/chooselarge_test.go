@@ -10,38 +10,22 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // Beyond 10,000 nodes a try is of allocated noise, whose work is counted and ends the search.
 func TestTauSearchDraftsBeyondRows(t *testing.T) {
-	made, err := builtin.Parse("grid,rows=2,cols=5001")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := made.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(builtin.Parse("grid,rows=2,cols=5001"))(t)
+	source := must.Get(made.Folder())(t)
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
-	}
-	store, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, source))
+	store := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	t.Cleanup(func() { store.Close(context.Background()) })
-	m, err := Load(t.Context(), store, Settings{}, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Load(t.Context(), store, Settings{}, LoadOptions{}))(t)
 	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
-	s, err := m.newTauSearch(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.try(s.first)
+	s := must.Get(m.newTauSearch(t.Context(), opts))(t)
+	err := s.try(s.first)
 	if p := s.tried[s.first]; err != nil || p == nil || !p.Allocated || !(s.spent > 0) || s.cut || s.otherNoise() != "" {
 		t.Errorf("%+v, %v seconds, cut %v, %q, %v", p, s.spent, s.cut, s.otherNoise(), err)
 	}

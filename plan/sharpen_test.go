@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -28,23 +29,13 @@ func (oneCommunity) Detect(_ context.Context, g *graph.Graph) (community.Partiti
 // call of arm on, the next distance that a simulation asks for calls interrupt, once.
 func searched(ctx context.Context, t *testing.T, interrupt func(*tauSearch)) (s *tauSearch, arm func()) {
 	t.Helper()
-	source, err := builtin.Example("net3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(builtin.Example("net3"))(t)
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, source); err != nil {
-		t.Fatal(err)
-	}
-	store, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, source))
+	store := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	t.Cleanup(func() { store.Close(context.Background()) })
 	m, err := Load(t.Context(), store, Settings{Public: Public{Communities: community.Options{Detector: oneCommunity{}}}}, LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
 	if s, err = m.newTauSearch(ctx, opts); err != nil {
 		t.Fatal(err)
@@ -57,9 +48,7 @@ func searched(ctx context.Context, t *testing.T, interrupt func(*tauSearch)) (s 
 		}
 		return lengths(i)
 	}
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.run())
 	return s, func() { armed = true }
 }
 

@@ -19,9 +19,7 @@ import (
 // Beyond the order to which all eigenpairs are computed an interval of τ is certified by products.
 func TestTauRangeOfLargeGraph(t *testing.T) {
 	g, _, err := graph.RoadLike(5100, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
 	job.Communities = community.Options{}
 	job.Plan.Allocation.Uniform, job.Plan.SensitivityTolerance = true, .01

@@ -88,10 +88,7 @@ func TestUncertainPlan(t *testing.T) {
 // Without a declaration the words say for which readings, and noise is not allocated
 // unless asked for; computed readings need no condition.
 func TestMeasuredWithoutDeclaration(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,club\n1,a\n2,a\n3,a\n4,b\n5,b\n6,b\n7,b\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n5,7\n")
-	s := testkit.Folder(t, dir)
+	s, _ := testkit.Graph(t, "id,club\n1,a\n2,a\n3,a\n4,b\n5,b\n6,b\n7,b\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n5,7\n")
 	_, p := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
 	const words = "it holds for readings that obey the model"
 	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {

@@ -46,9 +46,7 @@ func TestSigmaTable(t *testing.T) {
 				}
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			want := number(t, row[c.want].(string))
 			if got < want || got > want*(1+0x1p-30) {
 				t.Errorf("%s at ε=%v δ=%v: σ = %.17g, want from %.17g to that times 1+2⁻³⁰", c.cal, b.Epsilon, b.Delta, got, want)

@@ -32,9 +32,7 @@ func TestPlanText(t *testing.T) {
 			before := runtime.GOMAXPROCS(workers)
 			text, err := v.MarshalJSON()
 			runtime.GOMAXPROCS(before)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			must.Do(t, json.Unmarshal(text, wanted))
 			if again, err := json.Marshal(wanted); err != nil || !bytes.Equal(text, again) {
 				t.Errorf("%T with %d workers: encoding/json writes other text, or %v", v, workers, err)

@@ -71,9 +71,7 @@ func TestKnownAnswers(t *testing.T) {
 	for i, v := range k.Vectors {
 		key := must.Get(escrow.SensorKey(v.Sensor))(t)
 		noise, nonce, err := key.newMAC().noise(v.Release, calibration, v.Reading, v.S)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		noiseKey := must.Get(expand(key.key(), lp([]byte("graphcloak/v1/noise"), []byte(v.Release), calibration[:], nonce[:])))(t)
 		stream := must.Get(newKeyStream(noiseKey))(t)
 		var first []byte

@@ -50,9 +50,7 @@ func checkSensorKeys(t *testing.T, e *Escrow, releases []*Release, readings [][]
 			key := must.Get(e.SensorKey(string(s.ID)))(t)
 			step := r.plan.Clip.round(readings[k][i], s.Exponent)
 			n, nonce, err := key.newMAC().noise(r.id, s.calibration(), step, s.Steps)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if r.x[i] != step+n || r.nonces[i] != nonce {
 				wrong++
 			}

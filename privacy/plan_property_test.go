@@ -69,9 +69,7 @@ func TestFinalCheck(t *testing.T) {
 		if errors.Is(err, ErrImprecise) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if left := exactMu(p, rows, spec.Weights); left > 1/mustRatio(t, p) || left > p.Mu {
 			t.Errorf("m = %d: the noise has μ = %v, want at most %v, and at most the stated %v", m, left, 1/mustRatio(t, p), p.Mu)
 		} else if left < p.Mu*0.6 {

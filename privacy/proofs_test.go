@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestProofsExist: every page that a comment names is there.
@@ -30,9 +32,7 @@ func TestProofsExist(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if pages < 10 {
 		t.Errorf("%d proofs are named, want at least 10", pages)
 	}

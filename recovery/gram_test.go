@@ -11,15 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 func newTestCertifier(t *testing.T, p Problem) *certifier {
 	t.Helper()
 	j, _, err := newCertifier(t.Context(), Options{}, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return j
 }
 

@@ -29,9 +29,7 @@ func (u unread) Err() float64 { return linop.Err(u.Operator) }
 func TestLocalColumnsOfNormalEquations(t *testing.T) {
 	const n = 10_000
 	g, _, err := graph.RoadLike(n, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), .25, expm.Options{Method: expm.Chebyshev}))(t)
 	rnd := rand.New(rand.NewPCG(5, 1))
 	w := linop.Scaled{}

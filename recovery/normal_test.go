@@ -94,9 +94,7 @@ func TestNormalEquationsChargeTheError(t *testing.T) {
 		data := measurement.Data{A: normed{linop.Dense{M: a, Bound: d}, 12 * (1 + 1e-12)}, Y: y}
 		rule := recovery.Rule{Kind: recovery.NormalEquations}
 		p, _, err := recovery.NewProblem(t.Context(), data, rule, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		res, _, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, rule, nil)
 		if err != nil {
 			t.Fatalf("trial %d: %v, %v", trial, res.Status, err)

@@ -98,9 +98,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 			t.Errorf("trial %d: gap %v, want ≤ 1e-6", trial, res.Gap)
 		}
 		p, _, err := recovery.NewProblem(t.Context(), data, recovery.Rule{Kind: recovery.Chi2}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p.Radius = ball.Radius
 		z := make([]float64, n) // a dual vector in the space of all sensors
 		p.A.MulVecTo(z, false, res.F)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
@@ -88,9 +89,7 @@ func TestVisibleDirections(t *testing.T) {
 			d = hidden
 		}
 		p, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if want == 0 {
 			if ball.Rule != recovery.Chi2 || ball.Dimension != c.m || ball.Radius != chi2Radius(1, c.m, recovery.DefaultBeta) {
 				t.Errorf("%d × %d, nothing visible: %+v, want chi2", c.m, c.n, ball)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -71,7 +72,7 @@ func TestAuditOfAllocatedPlan(t *testing.T) {
 // end of its worst relationship.
 func worstPair(t *testing.T, m *plan.Model, p *graphcloak.Plan) audit.Pair {
 	t.Helper()
-	kernel := testkit.HeatKernel(m.Graph, p.Tau)
+	kernel := testgraph.Heat(m.Graph, p.Tau)
 	column := func(end int) []float64 {
 		node, ok := m.Graph.Index(p.Sensitivity.Edge[end])
 		if !ok {

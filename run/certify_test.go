@@ -95,10 +95,9 @@ func TestForgedPlans(t *testing.T) {
 // TestPlansOfOtherSensors: a plan with a sensor that is not selected is refused, wherever it stands: what
 // it measures was to stay unmeasured.
 func TestPlansOfOtherSensors(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,meter,source\n1,0,1\n2,1,0\n3,0,0\n4,1,0\n5,0,0\n6,1,0\n7,0,0\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n")
-	store := testkit.Folder(t, dir)
+	store, _ := testkit.Graph(t,
+		"id,meter,source\n1,0,1\n2,1,0\n3,0,0\n4,1,0\n5,0,0\n6,1,0\n7,0,0\n",
+		"source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n")
 	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
 		job := testkit.PaperJob()
 		job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "meter"}}}

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -17,10 +15,7 @@ import (
 // TestBadSourcesBeforeTheSearch: sources that no release can be made of are refused before τ
 // is chosen and a plan is made, and the message names neither a node nor a value.
 func TestBadSourcesBeforeTheSearch(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,hot,cold\nann,1.5,\nbob,0,\ncyd,0,\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\nann,bob\nbob,cyd\n")
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	s, _ := testkit.Graph(t, "id,hot,cold\nann,1.5,\nbob,0,\ncyd,0,\n", "source,target\nann,bob\nbob,cyd\n")
 	for property, want := range map[string]error{"hot": run.ErrBadSignal, "cold": run.ErrMissingSignal} {
 		searched, planned := false, false
 		job := graphcloak.Job{

@@ -60,10 +60,7 @@ func TestFalseAlarmsAreNotSure(t *testing.T) {
 func TestNoSourceNoCommunity(t *testing.T) {
 	m, in := grid(t, nil, .1)
 	in = withNoise(in, 1)
-	rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{Sources: analyst.OneOrTwo})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Sources: analyst.OneOrTwo}))(t)
 	p := rep.Presence
 	if p.Detected || p.PValue <= .05 || p.FalseAlarm != .05 || p.Threshold == nil || rep.Posterior.LogPresence > *p.Threshold ||
 		rep.StandsOut() {
@@ -79,7 +76,7 @@ func TestNoSourceNoCommunity(t *testing.T) {
 			t.Errorf("column %s: %v", c, row[k])
 		}
 	}
-	if rep, err = m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: 1}); err != nil || !rep.Presence.Detected ||
+	if rep, err := m.RecoverFrom(t.Context(), in, analyst.Options{FalseAlarm: 1}); err != nil || !rep.Presence.Detected ||
 		strings.Contains(rep.Answer, "No sign") {
 		t.Errorf("a source is supposed: %v, %v", rep.Answer, err)
 	}

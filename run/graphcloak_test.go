@@ -22,6 +22,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
@@ -93,7 +94,15 @@ func exact(t *testing.T, g *graph.Graph, tau float64) []float64 {
 	if !ok {
 		t.Fatal("karate has no node 16")
 	}
-	return mat.Col(nil, source, testkit.HeatKernel(g, tau))
+	return mat.Col(nil, source, testgraph.Heat(g, tau))
+}
+
+// unspent: nothing was spent from a ledger.
+func unspent(t *testing.T, l privacy.Ledger) {
+	t.Helper()
+	if scopes, err := l.Scopes(t.Context()); err != nil || len(scopes) > 0 {
+		t.Errorf("the ledger has scopes %q (%v), want none", scopes, err)
+	}
 }
 
 func planOf(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Plan {
@@ -105,10 +114,9 @@ func planOf(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Pl
 func TestPlanOfKnownGraph(t *testing.T) {
 	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1), and one hop of
 	// K₅ has Δ₂ = √2·e^{-5τ}: the paper's table prints the square wrong.
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nc,0\nd,0\ne,0\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	s, _ := testkit.Graph(t,
+		"id,source\na,1\nb,0\nc,0\nd,0\ne,0\n",
+		"source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
 	job := testkit.PaperJob()
 	job.Tau, job.Communities.Property = 1, ""
 	p := planOf(t, s, job)
@@ -138,7 +146,7 @@ func TestAllocatedPlan(t *testing.T) {
 	if p.UniformSigma() != uniform.Sigma() {
 		t.Errorf("the uniform σ of equal guarantee is %v, want %v", p.UniformSigma(), uniform.Sigma())
 	}
-	kernel := testkit.HeatKernel(m.Graph, 2)
+	kernel := testgraph.Heat(m.Graph, 2)
 	worst := worstEdge(m.Model, kernel, p)
 	// 1/0.485540335 is the μ of (4, 0.1).
 	if limit := 1 / 0.485540335; worst > limit || worst < 0.99*limit {
@@ -277,19 +285,13 @@ func TestRefusalsSpendNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			testkit.Write(t, dir, "nodes.csv",
-				"id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n")
-			testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-			defer s.Close(t.Context())
-			before, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s, dir := testkit.Graph(t,
+				"id,source,tooHot,partial,club,mySource,none,tiny\na,1,1.5,1,x,9,0,5e-324\nb,0,0,,x,9,0,0\nc,0,0,,y,9,0,0\n",
+				"source,target\na,b\nb,c\n")
+			before := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 			job := testkit.PaperJob()
 			tt.change(&job)
-			_, err = graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
+			_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			if err == nil {
 				t.Fatal("it ran")
 			}
@@ -303,9 +305,7 @@ func TestRefusalsSpendNothing(t *testing.T) {
 			if err != nil || !bytes.Equal(before, after) {
 				t.Errorf("nodes.csv changed (%v)", err)
 			}
-			if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
-				t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
-			}
+			unspent(t, s.Ledger())
 		})
 	}
 }
@@ -320,11 +320,7 @@ func TestSmallGraphs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			testkit.Write(t, dir, "nodes.csv", tt.nodes)
-			testkit.Write(t, dir, "relationships.csv", tt.relationships)
-			s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-			defer s.Close(t.Context())
+			s, _ := testkit.Graph(t, tt.nodes, tt.relationships)
 			for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.Normalized, laplacian.RandomWalk} {
 				job := testkit.PaperJob()
 				job.Settings.Laplacian = kind
@@ -348,18 +344,13 @@ func TestSmallGraphs(t *testing.T) {
 // could hide, and a plan must say so instead of adding none.
 func TestNothingToHide(t *testing.T) {
 	for _, nodes := range []string{"id,source\na,1\n", "id,source\na,1\nb,0\n"} {
-		dir := t.TempDir()
-		testkit.Write(t, dir, "nodes.csv", nodes)
-		testkit.Write(t, dir, "relationships.csv", "source,target\n")
-		s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+		s, _ := testkit.Graph(t, nodes, "source,target\n")
 		job := testkit.PaperJob()
 		job.Communities.Property = ""
 		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
 			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
 		}
-		if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
-			t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
-		}
+		unspent(t, s.Ledger())
 		s.Close(t.Context())
 	}
 }
@@ -396,19 +387,15 @@ func TestRecoveryFitsBeforeTheSpend(t *testing.T) {
 		!strings.Contains(err.Error(), "recovery") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
 	}
-	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
-		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
-	}
+	unspent(t, s.Ledger())
 }
 
 // TestTinyPrior: a prior whose largest value is the smallest number is a prior like
 // any other in proportion.
 func TestTinyPrior(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	defer s.Close(t.Context())
+	s, _ := testkit.Graph(t,
+		"id,source,tiny,unit,club\na,1,5e-324,1,x\nb,0,5e-324,1,y\nc,0,0,0,y\n",
+		"source,target\na,b\nb,c\n")
 	var priors []float64
 	for _, property := range []string{"tiny", "unit"} {
 		job := testkit.PaperJob()
@@ -488,7 +475,7 @@ func TestCeilingIsJoint(t *testing.T) {
 	rep := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 	p := must.Get(m.Plan(t.Context(), job.Plan))(t)
-	kernel := testkit.HeatKernel(m.Graph, 2)
+	kernel := testgraph.Heat(m.Graph, 2)
 	worst := worstEdge(m.Model, kernel, p)
 	if least := 0.5 * math.Erfc(-worst/2/math.Sqrt2); rep.Ceiling < least {
 		t.Errorf("the ceiling is %v, two neighbours are told apart with %v", rep.Ceiling, least)
@@ -504,11 +491,8 @@ func TestPrivatePathRefuses(t *testing.T) {
 		set := job.Settings
 		set.Method = method
 		m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
-		own, err := m.Plan(t.Context(), job.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: method.String(), Attempt: "a"})
+		own := must.Get(m.Plan(t.Context(), job.Plan))(t)
+		_, err := m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: method.String(), Attempt: "a"})
 		if refuse := own.NormError > p.NormError; (err != nil) != refuse {
 			t.Errorf("%v (error %v under a plan for %v): %v", method, own.NormError, p.NormError, err)
 		}

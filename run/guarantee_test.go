@@ -14,10 +14,10 @@ import (
 	"testing/cryptotest"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -186,10 +186,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 	for e := range g.Edges() {
 		fmt.Fprintf(&relationships, "%d,%d\n", e.U, e.V)
 	}
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", nodes.String())
-	testkit.Write(t, dir, "relationships.csv", relationships.String())
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	s, _ := testkit.Graph(t, nodes.String(), relationships.String())
 	job := testkit.PaperJob()
 	job.Settings = graphcloak.Settings{
 		Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
@@ -220,7 +217,7 @@ func TestWorstReadings(t *testing.T) {
 		if !ok || len(a) != len(p.Sensors) || len(b) != len(a) {
 			t.Fatalf("%d and %d readings of %d sensors (%v)", len(a), len(b), len(p.Sensors), ok)
 		}
-		kernel := testkit.HeatKernel(m.Graph, p.Tau)
+		kernel := testgraph.Heat(m.Graph, p.Tau)
 		from, _ := m.Graph.Index(p.Sensitivity.Edge[0])
 		to, _ := m.Graph.Index(p.Sensitivity.Edge[1])
 		var square float64

@@ -22,10 +22,7 @@ func TestIsolatedNodes(t *testing.T) {
 		"at the lonely node": "id,source\na,0\nb,0\nc,0\nlonely,1\n",
 		"elsewhere":          "id,source\na,1\nb,0\nc,0\nlonely,0\n",
 	} {
-		dir := t.TempDir()
-		testkit.Write(t, dir, "nodes.csv", nodes)
-		testkit.Write(t, dir, "relationships.csv", relationships)
-		s := testkit.Folder(t, dir)
+		s, _ := testkit.Graph(t, nodes, relationships)
 		job := testkit.PaperJob()
 		job.Communities.Property = ""
 		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, plan.ErrIsolated) {
@@ -49,10 +46,7 @@ func TestIsolatedNodes(t *testing.T) {
 
 // TestPlanOfIsolatedNodes: a plan that was made elsewhere agrees for nobody.
 func TestPlanOfIsolatedNodes(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,source\na,1\nb,0\nlonely,0\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\n")
-	s := testkit.Folder(t, dir)
+	s, _ := testkit.Graph(t, "id,source\na,1\nb,0\nlonely,0\n", "source,target\na,b\n")
 	job := testkit.PaperJob()
 	job.Communities.Property = ""
 	job.Selection.Isolated = graph.AllowIsolated

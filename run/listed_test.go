@@ -123,10 +123,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		must.Do(t, json.Unmarshal(text, &again))
 		m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 		sound := analyst.Options{Amplitude: posterior.UnitAmplitude, FaultRate: rate(0)}
-		rep, err := m.Recover(t.Context(), &again, sound)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.Recover(t.Context(), &again, sound))(t)
 		nodes, of, ofTau := directSum(t, r, graphs, taus)
 		best := floats.MaxIdx(nodes)
 		if id := m.Graph.ID(best); rep.Posterior.NodeID != id || math.Abs(rep.Posterior.Probability-nodes[best]) > 1e-6 {
@@ -159,7 +156,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		}
 		alone := sound
 		alone.StoredGraph = true
-		if rep, err = m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
+		if rep, err := m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
 			rep.Fit.PValue > .001 {
 			t.Errorf("%s: of the stored graph alone: %+v, fit %+v, %v", name, rep.GraphPosterior, rep.Fit, err)
 		}
@@ -204,10 +201,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		nodes += fmt.Sprintf("%d,%d\n", i, i%2)
 		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
 	}
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", nodes)
-	testkit.Write(t, dir, "relationships.csv", ring)
-	s := testkit.Folder(t, dir)
+	s, _ := testkit.Graph(t, nodes, ring)
 	job := testkit.MeasuredJob(privacy.Uncertainty{})
 	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
 	job.Plan.Allocation.Uniform = true
@@ -221,9 +215,7 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		!strings.Contains(err.Error(), "recovery over tau and graphs") {
 		t.Errorf("%v, want ErrMemory for the recovery", err)
 	}
-	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) != 0 {
-		t.Errorf("the ledger has scopes %v (%v), want none", scopes, err)
-	}
+	unspent(t, s.Ledger())
 	job.Recover.StoredGraph = true
 	if _, err := graphcloak.Run(t.Context(), s, job, few); err != nil {
 		t.Errorf("of the stored graph alone: %v", err)

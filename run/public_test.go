@@ -18,7 +18,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
-	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -88,9 +87,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 			t.Errorf("%s = another property: %v", what, err)
 		}
 	}
-	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
-		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
-	}
+	unspent(t, s.Ledger())
 }
 
 // TestPlanRemembersWhatIsPublic: a release under it refuses such a signal unread, by a
@@ -98,10 +95,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	bare, err := graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(t)
 	for what, public := range map[string]graphcloak.Public{
 		"communities": {Communities: community.Options{Property: "source"}},
 		"prior":       {PriorProperty: "source"},
@@ -115,7 +109,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: the plan file lists %q, want source", what, p.PublicProperties)
 		}
 		s.names = nil
-		_, err = bare.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: what})
+		_, err := bare.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: what})
 		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%s: %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
 		}
@@ -127,9 +121,7 @@ func TestPlanRemembersWhatIsPublic(t *testing.T) {
 			t.Errorf("%s: a run says %v after reading %q, want ErrSignalPublic and nothing read", what, err, s.names)
 		}
 	}
-	if scopes, err := store.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
-		t.Errorf("the ledger has %v (%v), want nothing", scopes, err)
-	}
+	unspent(t, store.Ledger())
 	data := must.Get(json.Marshal(planOf(t, store, testkit.PaperJob())))(t)
 	var old map[string]any
 	must.Do(t, json.Unmarshal(data, &old))
@@ -166,12 +158,9 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 	} {
 		set := r.Model
 		set.Public = public
-		reader, err := graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 		s.names = nil
-		_, err = reader.Recover(t.Context(), &r, analyst.Options{})
+		_, err := reader.Recover(t.Context(), &r, analyst.Options{})
 		if !errors.Is(err, plan.ErrSignalPublic) || s.names != nil {
 			t.Errorf("%+v: %v after reading %q, want ErrSignalPublic and nothing read", public, err, s.names)
 		}
@@ -199,11 +188,7 @@ func TestReleaseRemembersItsSignal(t *testing.T) {
 // TestMissingSignal: a property that no selected node has is refused before the spend; sources and readings
 // that are all zero are not, for that may be what is to be hidden.
 func TestMissingSignal(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\n")
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	defer s.Close(context.Background())
+	s, dir := testkit.Graph(t, "id,none,zero,some\na,,0,\nb,,0,0.5\nc,,,0\n", "source,target\na,b\nb,c\n")
 	job := testkit.PaperJob()
 	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
 	for property, refused := range map[string]bool{"none": true, "zero": false, "some": false} {
@@ -279,9 +264,7 @@ func TestDryRun(t *testing.T) {
 	if after, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("nodes.csv is another (%v)", err)
 	}
-	if scopes, err := s.Ledger().Scopes(t.Context()); err != nil || len(scopes) > 0 {
-		t.Errorf("the ledger has %q (%v)", scopes, err)
-	}
+	unspent(t, s.Ledger())
 	must.Get(privacy.SetCap(t.Context(), s.Ledger(), run.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
 		t.Errorf("past the cap: %v, want ErrExhausted", err)

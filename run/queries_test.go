@@ -93,13 +93,10 @@ func TestForeignQueries(t *testing.T) {
 // The message shows the query without what steers a terminal or hides an end.
 func TestForeignQueryIsShownPlainly(t *testing.T) {
 	query := "MATCH (n)\x1b[2K\r\n\tDETACH \u202eDELETE\u009b n //" + strings.Repeat(" x", 5000)
-	text, err := json.Marshal(graphcloak.Settings{Selection: graph.Selection{NodeQuery: query}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(graphcloak.Settings{Selection: graph.Selection{NodeQuery: query}}))(t)
 	var set graphcloak.Settings
 	must.Do(t, json.Unmarshal(text, &set))
-	_, err = graphcloak.Load(t.Context(), new(asked), set, graphcloak.LoadOptions{})
+	_, err := graphcloak.Load(t.Context(), new(asked), set, graphcloak.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "MATCH (n)[2K DETACH DELETE n //") ||
 		strings.ContainsAny(err.Error(), "\x1b\r\n\u202e\u009b") || len(err.Error()) > 3000 {
 		t.Errorf("the message is %q", err)

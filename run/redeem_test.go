@@ -69,12 +69,9 @@ func TestRedeemOnTheSameGraph(t *testing.T) {
 	data := must.Get(os.ReadFile(path))(t)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	testkit.Write(t, dir, "relationships.csv", strings.Join(lines[:len(lines)-1], "\n")+"\n")
-	changed, err := graphcloak.Load(t.Context(), testkit.Folder(t, dir), job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := must.Get(graphcloak.Load(t.Context(), testkit.Folder(t, dir), job.Settings, graphcloak.LoadOptions{}))(t)
 	job.Keep = func(*run.Kept) error { t.Error("a release was drawn on another graph"); return nil }
-	err = changed.Redeem(t.Context(), kept, job)
+	err := changed.Redeem(t.Context(), kept, job)
 	if u, ok := errors.AsType[*graphcloak.UnfinishedError](err); !ok || u.Spent != run.IsSpent ||
 		!errors.Is(err, plan.ErrGraphChanged) {
 		t.Errorf("%v, want ErrGraphChanged of a run that is spent", err)

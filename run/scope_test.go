@@ -76,14 +76,11 @@ func TestOneCapForOneProperty(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	must.Do(t, os.Symlink(dir, link))
 	do := func(path string, label ...string) error {
-		s, err := folder.New(ctx, path, folder.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(folder.New(ctx, path, folder.Options{}))(t)
 		defer s.Close(ctx)
 		job := hallJob(graphcloak.Signal{SourceProperty: "source"}, 1)
 		job.RequireCap, job.Selection.NodeLabels = true, label
-		_, err = graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{})
+		_, err := graphcloak.Run(ctx, s, job, graphcloak.LoadOptions{})
 		return err
 	}
 	if err := do(dir); !errors.Is(err, run.ErrNoCap) {

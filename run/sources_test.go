@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -36,7 +37,7 @@ func TestSeveralSources(t *testing.T) {
 	set.Tau = 1
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	want := []graph.ID{"17", "27"}
-	kernel := testkit.HeatKernel(m.Graph, 1)
+	kernel := testgraph.Heat(m.Graph, 1)
 	var in analyst.Measurements
 	for i := range m.Graph.Order() {
 		y := 0.0
@@ -80,11 +81,7 @@ func TestSeveralSources(t *testing.T) {
 // however sure the prior is, and however many sources a community must hold. The path
 // a–b–c–d has the sides {a, b} and {c, d}, and the prior 98 % on a.
 func TestNothingSaid(t *testing.T) {
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\na,b\nb,c\nc,d\n")
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	defer s.Close(context.Background())
+	s, _ := testkit.Graph(t, "id,side,risk\na,l,294\nb,l,2\nc,r,2\nd,r,2\n", "source,target\na,b\nb,c\nc,d\n")
 	in := analyst.Measurements{Nodes: []int{0, 1, 2, 3}, Values: make([]float64, 4), Sigmas: []float64{1e3, 1e3, 1e3, 1e3}}
 	for _, tt := range []struct {
 		prior   string
@@ -140,11 +137,7 @@ func TestSourcesRefused(t *testing.T) {
 			t.Errorf("two sources among %d nodes: %v", n, err)
 		}
 	}
-	dir := t.TempDir()
-	testkit.Write(t, dir, "nodes.csv", "id\na\n")
-	testkit.Write(t, dir, "relationships.csv", "source,target\n")
-	lone := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	defer lone.Close(context.Background())
+	lone, _ := testkit.Graph(t, "id\na\n", "source,target\n")
 	m = must.Get(graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
 	if rep, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: analyst.OneOrTwo}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)

@@ -23,6 +23,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -88,7 +89,7 @@ func TestEvaluateAgainstBayes(t *testing.T) {
 		m, p := testkit.Planned(t, store, job)
 		e := must.Get(study.Evaluate(t.Context(), m.Model, p, opts))(t)
 		part := must.Get(m.Partition(t.Context()))(t)
-		kernel := testkit.HeatKernel(m.Graph, 2)
+		kernel := testgraph.Heat(m.Graph, 2)
 		random := rand.New(rand.NewPCG(11, 12))
 		var right, confidence, covered, credible sums
 		for range 2000 {

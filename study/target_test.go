@@ -31,9 +31,7 @@ func TestPlanFor(t *testing.T) {
 			if err == nil {
 				err = study.Expect(t.Context(), m.Model, q, analyst.Options{}, study.Sample{Trials: trials})
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			right[k] = q.Accuracy.Probability
 		}
 		if right[0] >= target || right[1] < target || right[1] != p.Accuracy.Probability {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // load reads a folder with the standard library only: the properties of the
@@ -24,10 +25,7 @@ func load(t *testing.T, f builtin.Folder) (map[string][]string, *graph.Graph) {
 	columns := make(map[string][]string)
 	var b graph.Builder
 	for k, file := range []string{builtin.NodesFile, builtin.RelationshipsFile} {
-		r, err := f.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(f.Open(file))(t)
 		defer r.Close()
 		rows, err := csv.NewReader(r).ReadAll()
 		if err != nil {
@@ -39,9 +37,7 @@ func load(t *testing.T, f builtin.Folder) (map[string][]string, *graph.Graph) {
 		}
 		for _, row := range rows[1:] {
 			if k == 0 {
-				if _, err := b.AddNode(graph.ID(row[at["id"]])); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(b.AddNode(graph.ID(row[at["id"]])))(t)
 				for name, j := range at {
 					columns[name] = append(columns[name], row[j])
 				}
@@ -62,10 +58,7 @@ func load(t *testing.T, f builtin.Folder) (map[string][]string, *graph.Graph) {
 			}
 		}
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return columns, g
 }
 
@@ -168,14 +161,8 @@ func TestGenerators(t *testing.T) {
 
 // What the files say is the graph that the generator made, bit by bit.
 func TestRoundTrip(t *testing.T) {
-	g, err := builtin.Parse("knn,n=200,k=5,seed=3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := g.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(builtin.Parse("knn,n=200,k=5,seed=3"))(t)
+	f := must.Get(g.Folder())(t)
 	_, got := load(t, f)
 	want, _, err := graph.KNN(200, 5, 3)
 	if err != nil || got.Digest() != want.Digest() {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/ledgertest"
 )
@@ -20,15 +21,10 @@ func TestFailedCommit(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "relationships.csv"), []byte("sourceNodeId,targetNodeId\na,b\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(t.Context(), dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(t.Context(), dir, Options{}))(t)
 	defer s.Close(t.Context())
 	l, failed := ledger{s}, errors.New("the disk is full")
-	if _, err := privacy.Spend(t.Context(), l, ledgertest.Charge("scope", "there", "a", 1<<20)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.Spend(t.Context(), l, ledgertest.Charge("scope", "there", "a", 1<<20)))(t)
 	for _, c := range []struct {
 		scope, release string
 		refused        error // by the rule

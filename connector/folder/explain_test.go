@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestUnusedWeightIsTold: a column that is named weight and not read is told of.
@@ -24,17 +25,13 @@ func TestUnusedWeightIsTold(t *testing.T) {
 		{"km", graph.Selection{}, false},
 	} {
 		s := open(t, files(t, "id\n1\n2\n", "source,target,"+c.header+"\n1,2,3\n"))
-		if _, err := s.Graph(t.Context(), c.sel); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Graph(t.Context(), c.sel))(t)
 		if told := strings.Contains(strings.Join(s.Unused(), "\n"), "is not used"); told != c.told {
 			t.Errorf("%s, %+v: %q", c.header, c.sel, s.Unused())
 		}
 	}
 	s, err := folder.New(t.Context(), files(t, "id\n1\n2\n", "source,target,weight\n1,2,3\n"), folder.Options{Generated: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := s.Graph(t.Context(), graph.Selection{}); err != nil || len(s.Unused()) > 0 {
 		t.Errorf("%v, of a graph that ships: %q", err, s.Unused())
 	}

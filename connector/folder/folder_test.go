@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -23,19 +24,14 @@ func files(t *testing.T, nodes, relationships string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": relationships} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
 
 func open(t *testing.T, dir string) *folder.Store {
 	t.Helper()
-	s, err := folder.New(t.Context(), dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	return s
 }
 
@@ -50,9 +46,7 @@ func TestStore(t *testing.T) {
 		},
 		Alias: func(t *testing.T, s storetest.Store) storetest.Store {
 			link := filepath.Join(t.TempDir(), "link")
-			if err := os.Symlink(strings.TrimPrefix(s.Name(), "folder:"), link); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(strings.TrimPrefix(s.Name(), "folder:"), link))
 			return open(t, link)
 		},
 		History: func(s storetest.Store) jobs.History { return s.(*folder.Store).History() },
@@ -68,10 +62,7 @@ func TestOtherWriters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := files(t, nodes, "source,target\n1,2\n2,3\n")
 			other := open(t, dir)
-			mine, err := other.Graph(t.Context(), graph.Selection{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			mine := must.Get(other.Graph(t.Context(), graph.Selection{}))(t)
 			others := storetest.Table(t, mine, "other", prefix)
 			beside := func(ctx context.Context) error {
 				if name == "a run" {
@@ -89,13 +80,8 @@ func TestOtherWriters(t *testing.T) {
 					met = beside(ctx)
 				}
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g, err := s.Graph(t.Context(), graph.Selection{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 			copying = true
 			table := storetest.Table(t, g, "run", "gc")
 			err = s.Write(t.Context(), g, table, false)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // FuzzCSV reads any bytes as nodes.csv: the error is the data's or there is none,
@@ -40,10 +41,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			return
 		}
-		was, err := rows(nodes, nodes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := must.Get(rows(nodes, nodes))(t)
 		now, err := rows(more, nodes)
 		if err != nil || !slices.EqualFunc(was, now, func(a, b []string) bool { return slices.Equal(append(a, added), b) }) {
 			t.Errorf("%q became %q (%v)", was, now, err)

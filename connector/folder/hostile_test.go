@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // No link of a folder leads out of it: not that of a graph, which would be
@@ -60,10 +61,7 @@ func TestLinks(t *testing.T) {
 // write writes a run to the whole graph of a folder.
 func write(t *testing.T, s *folder.Store) error {
 	t.Helper()
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 	return s.Write(t.Context(), g, storetest.Table(t, g, "run", "gc"), false)
 }
 
@@ -71,20 +69,13 @@ func write(t *testing.T, s *folder.Store) error {
 // write, and loses nothing that is there.
 func TestDamagedState(t *testing.T) {
 	dir := files(t, "id\n1\n2\n", "source,target\n1,2\n")
-	if err := write(t, open(t, dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write(t, open(t, dir)))
 	path := filepath.Join(dir, ".graphcloak", "store.db")
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile(path))(t)
 	for name, data := range map[string][]byte{
 		"empty": nil, "cut": good[:2*os.Getpagesize()], "text": []byte("no database\n"), "zeros": make([]byte, len(good)),
 	} {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		s := open(t, dir)
 		if _, err := s.Runs(t.Context()); !errors.Is(err, database.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
@@ -99,9 +90,7 @@ func TestDamagedState(t *testing.T) {
 			t.Errorf("%s: the file was changed (%v)", name, err)
 		}
 	}
-	if err := os.WriteFile(path, good, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, good, 0o600))
 	if runs, err := open(t, dir).Runs(t.Context()); err != nil || len(runs) != 1 {
 		t.Errorf("restored: %v, %v", runs, err)
 	}
@@ -210,10 +199,7 @@ func TestWideBatches(t *testing.T) {
 // An id that no sensor can have is refused with its line, quoted, where its node is to be a sensor.
 func TestSensorIDs(t *testing.T) {
 	s := open(t, files(t, "id,sensor\na,1\n\"x\ny\",1\nb,0\n\"z\x1b[31m\",1\n\"\u0085\",0\n", "source,target\na,b\n"))
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 	for property, want := range map[string]string{
 		"":       `3 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; nodes.csv line 7: id "\u0085" has a control character; want`,
 		"sensor": `2 nodes have an id that no sensor can have: nodes.csv line 3: id "x\ny" has a control character; nodes.csv line 6: id "z\x1b[31m" has a control character; want`,
@@ -251,18 +237,14 @@ func TestRewriteKeepsBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := files(t, nodes, "source,target\n")
 			s := open(t, dir)
-			if err := write(t, s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, write(t, s))
 			before, after := parsed(t, nodes), parsed(t, string(saved(t, dir)))
 			for k, row := range after {
 				if !slices.Equal(row[:len(before[k])], before[k]) || slices.Contains(row, "run") != (k > 0) {
 					t.Errorf("the write changed %q to %q", before[k], row)
 				}
 			}
-			if _, err := s.Undo(t.Context(), "run"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Undo(t.Context(), "run"))(t)
 			if got := saved(t, dir); string(got) != nodes {
 				t.Errorf("after the undo: %q, want %q", got, nodes)
 			}
@@ -275,10 +257,7 @@ func TestRewriteKeepsBytes(t *testing.T) {
 
 func saved(t *testing.T, dir string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 	return data
 }
 
@@ -287,9 +266,6 @@ func parsed(t *testing.T, text string) [][]string {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	r.Comma = rune(regexp.MustCompile(`id"?([,;|\t])`).FindStringSubmatch(text)[1][0])
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(r.ReadAll())(t)
 	return rows
 }

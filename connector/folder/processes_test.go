@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -83,10 +84,7 @@ func TestKilledProcessesChild(t *testing.T) {
 	if dir == "" {
 		return
 	}
-	s, err := folder.New(t.Context(), dir, folder.Options{LockWait: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), dir, folder.Options{LockWait: time.Minute}))(t)
 	fmt.Println("at work")
 	for k := range processReleases {
 		c := privacy.Charge{

@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestSignalIsNoPublicColumn: ids and labels are read without noise, so they are no
@@ -21,15 +22,10 @@ func TestSignalIsNoPublicColumn(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": "source,target\n1,2\n"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		c := folder.CSV{FS: os.DirFS(dir)}
-		g, err := c.Graph(t.Context(), graph.Selection{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(c.Graph(t.Context(), graph.Selection{}))(t)
 		for _, name := range refused {
 			if values, err := c.Signal(t.Context(), g, name); !errors.Is(err, connector.ErrInput) {
 				t.Errorf("%q: %q is read as %v (%v)", nodes, name, values, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The same graph in every way in which its files are written.
@@ -28,9 +29,7 @@ func TestDialects(t *testing.T) {
 			s := open(t, files(t, text[0], text[1]))
 			g, err := s.Graph(t.Context(),
 				graph.Selection{NodeLabels: []string{"Town"}, RelationshipTypes: []string{"ROAD"}, RelationshipWeightProperty: "km"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if g.Order() != 2 || g.Size() != 1 {
 				t.Errorf("%d nodes and %d relationships, want 2 and 1", g.Order(), g.Size())
 			}
@@ -50,10 +49,7 @@ func TestDialects(t *testing.T) {
 // A colon is part of a name, and a column without a name is nobody's property.
 func TestColonsAndUnnamedColumns(t *testing.T) {
 	s := open(t, files(t, ",id,a:int\n0,x,1\n1,y,2\n", ",source,target\n7,x,y\n"))
-	g, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 	if _, err := s.Signal(t.Context(), g, "a:int"); err != nil {
 		t.Error(err)
 	}

@@ -14,29 +14,22 @@ import (
 	"github.com/graphcloak/graphcloak/connector/memory"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // load builds the graph of two files and gives its nodes the columns of the first.
 func load(t *testing.T, nodes, relationships string) *memory.Store {
 	t.Helper()
 	files := &folder.CSV{FS: fstest.MapFS{"nodes.csv": {Data: []byte(nodes)}, "relationships.csv": {Data: []byte(relationships)}}}
-	g, err := files.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(files.Graph(t.Context(), graph.Selection{}))(t)
 	s := memory.FromGraph(g)
-	records, err := csv.NewReader(strings.NewReader(nodes)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := must.Get(csv.NewReader(strings.NewReader(nodes)).ReadAll())(t)
 	for k, name := range records[0] {
 		values := map[graph.ID]any{}
 		for _, fields := range records[1:] {
 			values[graph.ID(fields[0])] = connector.Parse(fields[k])
 		}
-		if err := s.Set(name, values); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Set(name, values))
 	}
 	return s
 }
@@ -55,25 +48,16 @@ func TestStore(t *testing.T) {
 func TestFromGraph(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b", "c", "d"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
 	for _, e := range []graph.Edge{{U: 0, V: 1, Weight: 2, Length: 3}, {U: 1, V: 2, Weight: 1, Length: 0.5}} {
-		if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, e.Weight, e.Length))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	s := memory.FromGraph(g)
 	again, err := s.Graph(t.Context(),
 		graph.Selection{RelationshipWeightProperty: memory.WeightProperty, LengthProperty: memory.LengthProperty})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if again.Digest() != g.Digest() {
 		t.Error("the graph came back as another")
 	}
@@ -94,24 +78,14 @@ func TestFromGraph(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	g, err := graph.Path(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(3))(t)
 	s := memory.FromGraph(g)
 	if err := s.Set("heat", map[graph.ID]any{g.ID(0): 0.5, "nobody": 1.0}); !errors.Is(err, connector.ErrNotFound) {
 		t.Errorf("a node that is not there: %v, want ErrNotFound", err)
 	}
-	if err := s.Set("club", map[graph.ID]any{g.ID(0): "red", g.ID(2): "blue"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Set("club", map[graph.ID]any{g.ID(1): 7}); err != nil {
-		t.Fatal(err)
-	}
-	mine, err := s.Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set("club", map[graph.ID]any{g.ID(0): "red", g.ID(2): "blue"}))
+	must.Do(t, s.Set("club", map[graph.ID]any{g.ID(1): 7}))
+	mine := must.Get(s.Graph(t.Context(), graph.Selection{}))(t)
 	if got, err := s.Labels(t.Context(), mine, "club"); err != nil || strings.Join(got, ",") != ",7," {
 		t.Errorf("%q, %v, want the second set alone", got, err)
 	}

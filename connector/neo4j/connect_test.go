@@ -18,16 +18,14 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
 // serve listens on the loopback and gives every connection to answer.
 func serve(t *testing.T, answer func(net.Conn)) (address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -166,9 +164,7 @@ func TestLostCommit(t *testing.T) {
 				}
 			})
 			driver, err := neo4j.NewDriverWithContext("bolt://"+address, neo4j.NoAuth())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer driver.Close(context.Background())
 			s := &Store{driver: driver, options: Options{Timeout: time.Minute, Notify: func(string) {}}}
 			err = s.record(ctx, "test", func(tx *transaction) error {

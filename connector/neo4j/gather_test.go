@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // 2³¹ − 1 nodes are the most that a graph numbers; the count decides before any
@@ -78,15 +79,10 @@ func TestNodeSetSort(t *testing.T) {
 	var b graph.Builder
 	for k, id := range ids {
 		s.add(id, int64(k))
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
 	s.sort()
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	for i := range ids {
 		if s.ids[i] != g.ID(i) || ids[s.internal[i]] != s.ids[i] {
 			t.Errorf("node %d is %q with id %d, the graph has %q", i, s.ids[i], s.internal[i], g.ID(i))

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // hostile are names that have ended a quotation, or look as if they could.
@@ -128,19 +129,13 @@ func TestCheckName(t *testing.T) {
 // turned into it is what this package has quoted, a number, or the user's own query;
 // and one function hands statements to the driver.
 func TestOnlyQuotedNames(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*.go"))(t)
 	conversions, runs := map[string]int{}, map[string]int{}
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 type edge struct {
@@ -29,27 +30,17 @@ func build(t testing.TB, n int, edges []edge) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(strconv.Itoa(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	for _, e := range edges {
-		if err := b.Connect(e.u, e.v, 1, e.length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.u, e.v, 1, e.length))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
 func TestReference(t *testing.T) {
-	raw, err := os.ReadFile("testdata/maths.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/maths.json"))(t)
 	var ref struct {
 		Graphs map[string]struct {
 			N     int
@@ -61,9 +52,7 @@ func TestReference(t *testing.T) {
 			EMD   float64
 		}
 	}
-	if err := json.Unmarshal(raw, &ref); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &ref))
 	if len(ref.EMD) != 23 {
 		t.Fatalf("%d reference distances, want 23", len(ref.EMD))
 	}
@@ -152,9 +141,7 @@ func TestDegeneratePivots(t *testing.T) {
 		if trial%3 == 0 {
 			g, err = graph.Hypercube(2 + r.IntN(3))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		n := g.Order()
 		p, q := make([]float64, n), make([]float64, n)
 		for range 1 + r.IntN(n) {

@@ -9,33 +9,24 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // For a unit mass the sum over shortest paths is the earth mover's distance of the flow,
 // in hops and in lengths.
 func TestToNode(t *testing.T) {
 	const n = 80
-	hops, err := graph.BarabasiAlbert(n, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hops := must.Get(graph.BarabasiAlbert(n, 3, 1))(t)
 	var b graph.Builder
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(string(rune('A' + i)))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(string(rune('A' + i)))))(t)
 		for range min(i, 3) {
-			if err := b.Connect(i, random.IntN(i), 1, 0.1+random.Float64()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(i, random.IntN(i), 1, 0.1+random.Float64()))
 		}
 	}
 	b.Aggregation = graph.Sum
-	lengths, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lengths := must.Get(b.Graph())(t)
 	if lengths.UnitLengths() {
 		t.Fatal("the graph has no lengths")
 	}
@@ -52,10 +43,7 @@ func TestToNode(t *testing.T) {
 			}
 			source := random.IntN(n)
 			q[source] = 1
-			want, err := emd.Distance(t.Context(), g, p, q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(emd.Distance(t.Context(), g, p, q))(t)
 			if got, elsewhere := emd.ToNode(emd.Lengths(g, source), p); math.Abs(got-want) > 1e-9*want || elsewhere != 0 {
 				t.Errorf("distance %v, %v elsewhere; want %v and none", got, elsewhere, want)
 			}

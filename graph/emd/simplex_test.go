@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // Every pivot keeps the tree strongly feasible (an edge without flow points at
@@ -17,10 +18,7 @@ func TestInvariants(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	empty := 0
 	for range 20 {
-		g, err := graph.Grid(6, 6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Grid(6, 6))(t)
 		b := make([]float64, g.Order())
 		for range 12 {
 			b[r.IntN(len(b))]++

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 const module = "github.com/graphcloak/graphcloak"
@@ -242,9 +244,7 @@ func TestImports(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if files < 20 {
 		t.Errorf("only %d files: is this the module's root?", files)
 	}
@@ -267,20 +267,14 @@ func skip(name, rel, base string) error {
 // check returns what is wrong with the imports of one file.
 func check(t *testing.T, name, pkg string) (problems []string) {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly))(t)
 	if _, ok := lookup(pkg); !ok {
 		return []string{"is in a package that the table does not hold"}
 	}
 	// Tests, and commands that write a package's tables, are not linked into it.
 	apart := strings.HasSuffix(name, "_test.go") || strings.Contains(pkg, "/internal/") && f.Name.Name == "main"
 	for _, spec := range f.Imports {
-		what, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		what := must.Get(strconv.Unquote(spec.Path.Value))(t)
 		if why := forbidden(pkg, apart, what); why != "" {
 			problems = append(problems, fmt.Sprintf("imports %s: %s", what, why))
 		}
@@ -310,10 +304,7 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
-	mod, err := os.ReadFile("../../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mod := must.Get(os.ReadFile("../../go.mod"))(t)
 	for prefix := range reserved {
 		if !strings.Contains(string(mod), prefix) {
 			t.Errorf("%s is reserved and not required", prefix)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestNamedTestsExist: a test, fuzz target or example that a page names is there.
@@ -41,9 +43,7 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	found := 0
 	for path, text := range pages {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestFilesFormNoCircle: a file uses only what files below it declare, so that a package can
@@ -92,10 +94,7 @@ func (c checked) file(pos token.Pos) string { return filepath.Base(c.fset.Positi
 // typeCheck type-checks the files of one package of this module, tests apart.
 func typeCheck(t *testing.T, pkg string, imports types.Importer) checked {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join("../..", pkg, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join("../..", pkg, "*.go")))(t)
 	c := checked{fset: token.NewFileSet(), info: &types.Info{
 		Uses: make(map[*ast.Ident]types.Object), Defs: make(map[*ast.Ident]types.Object),
 	}}
@@ -103,10 +102,7 @@ func typeCheck(t *testing.T, pkg string, imports types.Importer) checked {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(c.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(c.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution))(t)
 		c.files = append(c.files, f)
 	}
 	path := module

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // Every fuzz target starts from inputs that are kept: in its corpus or in its code.
@@ -37,9 +39,7 @@ func TestFuzzTargetsHaveSeeds(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if found < 10 {
 		t.Errorf("%d fuzz targets were found", found)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // maxColumns bounds a line of Go; a tab counts as four.
@@ -36,9 +38,7 @@ func TestLinesFit(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if lines < 50_000 {
 		t.Errorf("%d lines were read", lines)
 	}

@@ -11,15 +11,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestPlacesOfTheMap: docs/ARCHITECTURE.md names files, and functions in them as
 // `file.go: Type.Function`; each is where the page says.
 func TestPlacesOfTheMap(t *testing.T) {
-	page, err := os.ReadFile("../../docs/ARCHITECTURE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/ARCHITECTURE.md"))(t)
 	place := regexp.MustCompile("`([\\w/]+\\.go)(?:: ([\\w.]+))?`")
 	found := 0
 	for _, m := range place.FindAllStringSubmatch(strings.Join(strings.Fields(string(page)), " "), -1) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 const hostile = "=cmd|' /C calc'!A0\x1b[31m<script>\u202e"
@@ -45,13 +47,8 @@ func want(rows [][]any) [][]string {
 func TestParquet(t *testing.T) {
 	names, rows := mixed(batch + 7)
 	var b bytes.Buffer
-	if err := Collect(names, slices.Values(rows)).WriteParquet(&b); err != nil {
-		t.Fatal(err)
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Collect(names, slices.Values(rows)).WriteParquet(&b))
+	f := must.Get(parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
 	for k, kind := range []string{"STRING", "INT(64,true)", "DOUBLE", "BOOLEAN", "DOUBLE", "STRING"} {
 		if c := f.Root().Columns()[k]; c.Name() != names[k] || c.Type().String() != kind {
 			t.Errorf("column %d is %q of %s, want %q of %s", k, c.Name(), c.Type(), names[k], kind)

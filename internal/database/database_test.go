@@ -17,14 +17,12 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func folder(t *testing.T) *os.Root {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.OpenRoot(t.TempDir()))(t)
 	t.Cleanup(func() { root.Close() })
 	return root
 }
@@ -97,30 +95,21 @@ func use(root *os.Root, name string) (n int, err error) {
 // the kinds of damage that no reader could miss.
 func TestDamage(t *testing.T) {
 	root := folder(t)
-	if _, err := use(root, "db"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(use(root, "db"))(t)
 	whole, err := use(root, "db")
 	if err != nil || whole < 3*(60*100+10_000) {
 		t.Fatalf("%d bytes, %v", whole, err)
 	}
-	good, err := os.ReadFile(filepath.Join(root.Name(), "db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile(filepath.Join(root.Name(), "db")))(t)
 	page := os.Getpagesize()
 	tried, refused := 0, 0
 	try := func(what string, data []byte) error {
 		t.Helper()
 		// A file of its own: a lost transaction keeps the lock of its file.
 		name := fmt.Sprint("bad", tried)
-		if err := os.WriteFile(filepath.Join(root.Name(), name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root.Name(), name), data, 0o600))
 		_, err := use(root, name)
-		if err := root.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, root.Remove(name))
 		if tried++; err != nil {
 			refused++
 		}
@@ -169,9 +158,7 @@ func TestOpen(t *testing.T) {
 	if _, err := database.Open(root, "db", database.Options{ReadOnly: true}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v, want ErrNotExist", err)
 	}
-	if _, err := use(root, "db"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(use(root, "db"))(t)
 	if entries, err := os.ReadDir(root.Name()); err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
@@ -190,10 +177,7 @@ func TestOpen(t *testing.T) {
 // A panic of the caller's own is not blamed on the file.
 func TestPanicPasses(t *testing.T) {
 	root := folder(t)
-	d, err := database.Open(root, "db", database.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(database.Open(root, "db", database.Options{}))(t)
 	defer d.Close()
 	defer func() {
 		if fault := recover(); fault != "mine" {

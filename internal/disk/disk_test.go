@@ -14,15 +14,14 @@ import (
 	"testing/iotest"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // A file of just the limit is read; a larger one, a folder and a device without
 // an end are refused, whatever size they claim.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("12345"), 0o600))
 	if got, err := disk.Read(path, 5); err != nil || string(got) != "12345" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -79,9 +78,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s left %v, %v", what, entries, err)
 		}
 	}
-	if err := disk.Write(path, disk.Options{Mode: 0o600}, text("one")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, disk.Write(path, disk.Options{Mode: 0o600}, text("one")))
 	check("new", "one", 0o600)
 	if err := disk.Write(path, disk.Options{Mode: 0o600}, text("two")); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("%v, want ErrExist", err)
@@ -92,17 +89,12 @@ func TestWrite(t *testing.T) {
 		t.Errorf("%v, want ErrShortWrite", err)
 	}
 	check("torn", "one", 0o600)
-	if err := os.Chmod(path, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o666))
 	if err := disk.Write(path, disk.Options{Mode: 0o600, Replace: true, Keep: true}, text("three")); err != nil {
 		t.Error(err)
 	}
 	check("replaced", "three", 0o666)
-	was, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.Stat(path))(t)
 	edited := func(w io.Writer) error {
 		return errors.Join(text("four")(w), os.WriteFile(path, []byte("edited"), 0o666))
 	}
@@ -120,10 +112,7 @@ func TestWriteLinks(t *testing.T) {
 		os.Symlink(target, filepath.Join(dir, "f")), os.Symlink(outside, filepath.Join(dir, "d"))); err != nil {
 		t.Skip("links cannot be made here: ", err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.OpenRoot(dir))(t)
 	defer root.Close()
 	if err := disk.WriteIn(root, "f", disk.Options{Mode: 0o600, Replace: true}, text("new")); err != nil {
 		t.Error(err)
@@ -141,20 +130,13 @@ func TestWriteLinks(t *testing.T) {
 // TestShared follows the bits of the mode.
 func TestShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	modes := []fs.FileMode{0o600, 0o711, 0o640, 0o604, 0o620, 0o666}
 	want := []string{"", "", "read", "read", "write", "read and write"}
 	got := make([]string, len(modes))
 	for i, mode := range modes {
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, mode))
+		info := must.Get(os.Stat(path))(t)
 		got[i] = disk.Shared(info)
 	}
 	if !slices.Equal(got, want) {
@@ -165,16 +147,11 @@ func TestShared(t *testing.T) {
 // A lock has one holder, and is free again when its file is closed.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "l")
-	held, err := disk.Lock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Get(disk.Lock(path))(t)
 	if _, err := disk.Lock(path); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("a second lock: %v, want ErrLocked", err)
 	}
-	if err := held.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, held.Close())
 	again, err := disk.Lock(path)
 	if err != nil {
 		t.Fatalf("after the first was closed: %v", err)
@@ -184,10 +161,7 @@ func TestLock(t *testing.T) {
 	if err := os.Symlink(outside, path+"link"); err != nil {
 		t.Skip("links cannot be made here: ", err)
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.OpenRoot(filepath.Dir(path)))(t)
 	defer root.Close()
 	if _, err := disk.LockIn(root, "llink"); err == nil {
 		t.Error("a lock through a link out of the folder")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // owned is a file as somebody else may own it.
@@ -25,9 +26,7 @@ func (o owned) Sys() any { return &syscall.Stat_t{Uid: o.uid} }
 // A secret is its owner's alone; the group may read what somebody else owns.
 func TestGuarded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, nil, 0o600))
 	me := uint32(os.Geteuid())
 	for _, c := range []struct {
 		mode         fs.FileMode
@@ -42,13 +41,8 @@ func TestGuarded(t *testing.T) {
 		{0o444, false, false},
 		{0o602, false, false},
 	} {
-		if err := os.Chmod(path, c.mode); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, c.mode))
+		info := must.Get(os.Stat(path))(t)
 		if got := disk.Guarded(owned{info, me}); got != c.mine || disk.Guarded(info) != c.mine {
 			t.Errorf("%04o, mine: %t, want %t", c.mode, got, c.mine)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestHold: room that is held is on disk, as a file of zeros; where there is none nothing is left behind.
@@ -17,13 +18,8 @@ func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "room")
 	for _, size := range []int64{0, 1, 3<<20 + 1} {
-		if err := disk.Hold(path, size); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, disk.Hold(path, size))
+		info := must.Get(os.Stat(path))(t)
 		text, err := os.ReadFile(path)
 		if err != nil || int64(len(text)) != size || len(bytes.Trim(text, "\x00")) > 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("%d bytes of mode %v, want %d zeros; %v", len(text), info.Mode(), size, err)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 const pageText = "# A page\n\n```console\n$ first --flag \\\n    value\nε is 4.0487 in 3 of 97\n…\n│  a │ 0.93 │\n$ second\n$ " +
@@ -15,13 +17,8 @@ const pageText = "# A page\n\n```console\n$ first --flag \\\n    value\nε is 4.
 func readPage(t *testing.T, text string) *Page {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	p := must.Get(Read(path))(t)
 	return p
 }
 
@@ -102,13 +99,8 @@ func TestMend(t *testing.T) {
 	} {
 		p.Commands[k].Fix(run.printed, run.exit)
 	}
-	if err := p.Write(); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(p.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Write())
+	got := must.Get(os.ReadFile(p.path))(t)
 	want := strings.NewReplacer("4.0487", "4.2", "│  a │ 0.93 │", "│  a │ 0.91 │", "(exit 22)", "(exit 7)").Replace(pageText)
 	if string(got) != want {
 		t.Errorf("the page is\n%s\nwant\n%s", got, want)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/graphcloak/graphcloak/internal/metrics"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // scrape asks for metrics in some form.
@@ -24,20 +25,11 @@ func scrape(t *testing.T, s *metrics.Set, accept string) (kind, body string) {
 	t.Helper()
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil))(t)
 	req.Header.Set("Accept", accept)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.Header.Get("Content-Type"), string(text)
 }
 

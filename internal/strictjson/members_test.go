@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -13,13 +14,8 @@ import (
 func TestObject(t *testing.T) {
 	for _, text := range []string{`{}`, `{"a":1}`, `{"b":"x,\"}{][:\\","aa":{"c":[1,{"d":2}],"e":"}"},"z":[],"n":null}`} {
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(text), &members); err != nil {
-			t.Fatal(err)
-		}
-		want, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &members))
+		want := must.Get(json.Marshal(members))(t)
 		if got := string(strictjson.Object(members).Join()); got != string(want) {
 			t.Errorf("%s, want %s", got, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -38,9 +39,7 @@ const good = `{"name":"a","number":0.5,"pair":[1,9007199254740993],"colour":"red
 
 func TestUnmarshal(t *testing.T) {
 	var d document
-	if err := strictjson.Unmarshal([]byte(good), &d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, strictjson.Unmarshal([]byte(good), &d))
 	if d.Pair[1] != 9007199254740993 || d.Inner.Deep[1] != 2 || d.Colour != 1 {
 		t.Errorf("read %+v", d)
 	}

@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -167,4 +169,41 @@ func gridEdge(along, across int, tau float64) float64 {
 		diagonal = max(diagonal, pathDiagonal(across, j, tau))
 	}
 	return edge * diagonal
+}
+
+// Heat is e^{-τL}, n × n, from the relationships alone, by gonum's matrix exponential.
+func Heat(g *graph.Graph, tau float64) *mat.Dense {
+	n := g.Order()
+	l := mat.NewDense(n, n, nil)
+	for e := range g.Edges() {
+		w := tau * e.Weight
+		l.Set(e.U, e.V, l.At(e.U, e.V)+w)
+		l.Set(e.V, e.U, l.At(e.V, e.U)+w)
+		l.Set(e.U, e.U, l.At(e.U, e.U)-w)
+		l.Set(e.V, e.V, l.At(e.V, e.V)-w)
+	}
+	var m mat.Dense
+	m.Exp(l)
+	return &m
+}
+
+// Laplacian is an n × n matrix by its products.
+type Laplacian interface {
+	Order() int
+	MulVecTo(dst []float64, trans bool, x []float64)
+}
+
+// Exponential is e^{-τL} by gonum's scaling and squaring, which knows nothing of symmetry.
+func Exponential(l Laplacian, tau float64) *mat.Dense {
+	n := l.Order()
+	a, unit, column := mat.NewDense(n, n, nil), make([]float64, n), make([]float64, n)
+	for j := range n {
+		clear(unit)
+		unit[j] = -tau
+		l.MulVecTo(column, false, unit)
+		a.SetCol(j, column)
+	}
+	var m mat.Dense
+	m.Exp(a)
+	return &m
 }

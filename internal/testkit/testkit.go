@@ -12,12 +12,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -49,6 +46,15 @@ func Folder(t *testing.T, dir string) *folder.Store {
 	return s
 }
 
+// Graph makes a folder store of two CSV texts, which it returns with its folder.
+func Graph(t *testing.T, nodes, relationships string) (*folder.Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	Write(t, dir, "nodes.csv", nodes)
+	Write(t, dir, "relationships.csv", relationships)
+	return Folder(t, dir), dir
+}
+
 // Write writes a file into a folder.
 func Write(t *testing.T, dir, name, text string) {
 	t.Helper()
@@ -69,21 +75,6 @@ func Planned(t *testing.T, s run.Store, job run.Job) (*run.Model, *plan.Plan) {
 		t.Fatal(err)
 	}
 	return m, p
-}
-
-// HeatKernel is e^{-τL}, n × n, by gonum's matrix exponential.
-func HeatKernel(g *graph.Graph, tau float64) *mat.Dense {
-	n := g.Order()
-	l := mat.NewDense(n, n, nil)
-	for e := range g.Edges() {
-		l.Set(e.U, e.V, tau*e.Weight)
-		l.Set(e.V, e.U, tau*e.Weight)
-		l.Set(e.U, e.U, l.At(e.U, e.U)-tau*e.Weight)
-		l.Set(e.V, e.V, l.At(e.V, e.V)-tau*e.Weight)
-	}
-	var m mat.Dense
-	m.Exp(l)
-	return &m
 }
 
 // RoundTrip writes a value as JSON, reads it into to, and compares what that is written as.

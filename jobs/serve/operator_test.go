@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector/storetest"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -131,15 +132,9 @@ func TestStoreAway(t *testing.T) {
 
 // TestLabelsFit: on a narrow screen a label and its value stand beside each other, and neither covers the other.
 func TestLabelsFit(t *testing.T) {
-	files, err := pageFiles.ReadDir("pages")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(pageFiles.ReadDir("pages"))(t)
 	for _, f := range files {
-		text, err := pageFiles.ReadFile("pages/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(pageFiles.ReadFile("pages/" + f.Name()))(t)
 		for _, part := range strings.Split(string(text), `data-label="`)[1:] {
 			if label, _, _ := strings.Cut(part, `"`); utf8.RuneCountInString(label) > len("ε spent, ever") {
 				t.Errorf("%s: %q is longer than its column", f.Name(), label)

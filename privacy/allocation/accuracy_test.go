@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -24,10 +25,7 @@ import (
 // plan makes a real plan with weights u, lattice included.
 func plan(t *testing.T, m sensitivity.Model, u []float64, budget privacy.Budget) *privacy.Plan {
 	t.Helper()
-	b, err := sensitivity.Bound(context.Background(), m, u, sensitivity.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(sensitivity.Bound(context.Background(), m, u, sensitivity.Options{}))(t)
 	_, components := m.Graph.Components()
 	spec := privacy.Spec{
 		Public: privacy.Public{
@@ -40,10 +38,7 @@ func plan(t *testing.T, m sensitivity.Model, u []float64, budget privacy.Budget)
 	for i := range m.Graph.Order() {
 		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
 	}
-	p, err := privacy.NewPlan(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(privacy.NewPlan(spec))(t)
 	return p
 }
 
@@ -56,10 +51,7 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 	for _, s := range p.Sensors {
 		nodes, u = append(nodes, s.Node), append(u, 1/(s.Sigma()*s.Sigma()))
 	}
-	rows, err := d.Rows(ctx, nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(d.Rows(ctx, nodes))(t)
 	_, n := rows.Dims()
 	var norms posterior.Norms
 	y, count := make([]float64, len(nodes)), 0
@@ -70,19 +62,11 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 		for k := range y {
 			y[k] += random.NormFloat64() / math.Sqrt(u[k])
 		}
-		w, err := measurement.Whiten(linop.Dense{M: rows}, y, u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(measurement.Whiten(linop.Dense{M: rows}, y, u))(t)
 		if trial == 0 {
-			if norms, err = posterior.ColumnNorms(ctx, w, posterior.Options{}); err != nil {
-				t.Fatal(err)
-			}
+			norms = must.Get(posterior.ColumnNorms(ctx, w, posterior.Options{}))(t)
 		}
-		post, err := posterior.New(ctx, w, posterior.Options{Norms: &norms})
-		if err != nil {
-			t.Fatal(err)
-		}
+		post := must.Get(posterior.New(ctx, w, posterior.Options{Norms: &norms}))(t)
 		if community.Rank(post.Probability, part)[0].Community == part.Labels[source] {
 			count++
 		}
@@ -96,23 +80,15 @@ func right(t *testing.T, p *privacy.Plan, d *expm.Diffusion, part community.Part
 // standard error of 0.02 (600 trials) leave a false alarm of 1e-3; the seeds are
 // fixed, so that a failure means that the code changed.
 func TestAllocatedNoiseNamesTheCommunity(t *testing.T) {
-	const graphs, trials = 4, 150
+	const graphs, trials = 2, 300
 	var uniform, allocated int
 	for seed := range uint64(graphs) {
 		g, labels, err := graph.SBM(500, 5, .05, .001, 100+seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part, err := community.FromLabels(g, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		part := must.Get(community.FromLabels(g, labels))(t)
 		m, d := model(t, g, laplacian.Combinatorial, 2)
 		budget := privacy.Budget{Epsilon: 4, Delta: .1}
-		r, err := Optimize(t.Context(), m, d, labels, Options{Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Optimize(t.Context(), m, d, labels, Options{Noise: noise}))(t)
 		equal, best := plan(t, m, nil, budget), plan(t, m, r.Weights, budget)
 		if best.Mu > equal.Mu*(1+1e-9) {
 			t.Errorf("seed %d: allocated noise costs μ = %v, equal noise %v", seed, best.Mu, equal.Mu)

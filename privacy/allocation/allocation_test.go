@@ -16,6 +16,8 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -68,7 +70,7 @@ func TestFeasibleOnEveryEdge(t *testing.T) {
 		tau := []float64{.5, 2}[k%2]
 		m, d := model(t, f.g, laplacian.Combinatorial, tau)
 		m.Alpha = 1.5
-		a := constraints(f.g, heat(f.g, tau), everyone(f.g.Order()), m.Alpha)
+		a := constraints(f.g, testgraph.Heat(f.g, tau), everyone(f.g.Order()), m.Alpha)
 		for _, o := range byRows {
 			r, err := optimizeAs(t, m, d, f.labels, o, Options{Noise: noise})
 			if f.complete() && o == Location && errors.Is(err, ErrNothing) {
@@ -105,10 +107,7 @@ func TestOtherLaplacians(t *testing.T) {
 	for _, kind := range []laplacian.Kind{laplacian.Normalized, laplacian.RandomWalk} {
 		m, d := model(t, f.g, kind, 2)
 		m.Sensors = []int{1, 5, 8, 13, 21, 34, 40, 55}
-		r, err := Optimize(ctx, m, d, f.labels, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(Optimize(ctx, m, d, f.labels, Options{}))(t)
 		b, err := sensitivity.Bound(ctx, m, r.Weights, sensitivity.Options{})
 		if err != nil || b.Lower > 1+1e-6 || b.Upper < 1-1e-6 {
 			t.Errorf("%s: certificate [%v, %v] %v, want 1 inside", kind, b.Lower, b.Upper, err)
@@ -118,9 +117,7 @@ func TestOtherLaplacians(t *testing.T) {
 
 func TestLimitsOnSensors(t *testing.T) {
 	g, labels, err := graph.SBM(120, 4, .2, .01, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 2)
 	for _, k := range []int{1, 5, 120, 1000} {
 		for _, o := range byRows {
@@ -135,25 +132,15 @@ func TestIsolatedNodesAndLoneCommunities(t *testing.T) {
 	ctx := context.Background()
 	var b graph.Builder
 	for i := range 9 {
-		if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprint(i))))(t)
 	}
 	// Two paths without an edge between them, and the isolated nodes 7 and 8.
 	for _, e := range [][2]int{{0, 1}, {1, 2}, {2, 3}, {4, 5}, {5, 6}} {
-		if err := b.Connect(e[0], e[1], 1, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e[0], e[1], 1, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
-	uniform, err := sensitivity.Bound(ctx, m, nil, sensitivity.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	uniform := must.Get(sensitivity.Bound(ctx, m, nil, sensitivity.Options{}))(t)
 	for _, labels := range [][]int{
 		{0, 0, 0, 0, 1, 1, 1, 2, 3}, // components
 		{0, 1, 2, 3, 4, 5, 6, 7, 8}, // communities of one node
@@ -165,7 +152,7 @@ func TestIsolatedNodesAndLoneCommunities(t *testing.T) {
 				t.Errorf("%v %s: %v", labels, o, err)
 				continue
 			}
-			if v := worst(constraints(g, heat(g, 1), everyone(9), 1), r.Weights); math.Abs(v-1) > 1e-7 {
+			if v := worst(constraints(g, testgraph.Heat(g, 1), everyone(9), 1), r.Weights); math.Abs(v-1) > 1e-7 {
 				t.Errorf("%v %s: worst edge %v, want 1", labels, o, v)
 			}
 			// No less noise than with equal allocation, beside the common scale.
@@ -214,9 +201,7 @@ func TestRefusals(t *testing.T) {
 
 func TestSameBits(t *testing.T) {
 	g, labels, err := graph.SBM(300, 4, .1, .01, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	var first *Result
 	for _, workers := range []int{1, 7} {
@@ -225,9 +210,7 @@ func TestSameBits(t *testing.T) {
 		p.memory = 300 * 8 * 200
 		r, err := p.optimize(d, sensors)
 		runtime.GOMAXPROCS(old)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if first == nil {
 			first = r
 		}
@@ -250,9 +233,7 @@ func (s slow) Rows(ctx context.Context, pick []int) (*mat.Dense, error) {
 
 func TestCancelled(t *testing.T) {
 	g, labels, err := graph.SBM(300, 4, .1, .01, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, err := Optimize(ctx, m, slow{d, cancel}, labels, Options{}); !errors.Is(err, context.Canceled) {
@@ -263,22 +244,15 @@ func TestCancelled(t *testing.T) {
 // The candidates of a fifth of the memory have most of what all sensors have.
 func TestCandidates(t *testing.T) {
 	g, labels, err := graph.SBM(800, 8, .08, .004, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	var value [2]float64
 	for k, memory := range []int64{DefaultMemory, 800 * 8 * 160} {
 		p, sensors := unread(t, m, d, labels, Information, Options{})
 		p.memory = memory
-		if err := p.read(d, sensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.read(d, sensors))
 		w := p.separation()
-		u, err := p.newProgramme(p.cap).maximise(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(p.newProgramme(p.cap).maximise(w))(t)
 		value[k] = floats.Dot(w, u)
 	}
 	if value[1] < .85*value[0] || value[1] > value[0]*1.002 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -16,16 +17,11 @@ import (
 // workers; and a limit that does not bind changes no bit.
 func TestLimitIsHonoured(t *testing.T) {
 	g, labels, err := graph.SBM(60, 3, .3, .03, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	m, d := model(t, g, laplacian.Combinatorial, 1)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, o := range byRows {
-		free, err := optimizeAs(t, m, d, labels, o, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		free := must.Get(optimizeAs(t, m, d, labels, o, Options{}))(t)
 		cut := 0
 		for opts := (Options{Time: 1}); ; opts.Time *= 2 {
 			var r [2]*Result

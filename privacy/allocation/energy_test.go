@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -24,22 +25,14 @@ func blocks(t *testing.T, n, k int, kind laplacian.Kind, tau float64) (sensitivi
 	t.Helper()
 	size := float64(n) / float64(k)
 	g, labels, err := graph.SBM(n, k, 5/size, .5/(float64(n)-size), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l := laplacian.New(g, kind)
-	d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Chebyshev})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Chebyshev}))(t)
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
 	}
-	rows, err := d.Rows(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(d.Rows(t.Context(), all))(t)
 	return sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 1.5}, d, labels, rows
 }
 
@@ -154,19 +147,13 @@ func TestConfusion(t *testing.T) {
 func TestEnergyIsNearInformation(t *testing.T) {
 	m, d, labels, _ := blocks(t, 300, 10, laplacian.Combinatorial, 2)
 	opts := Options{Noise: noise}
-	r, err := optimizeAs(t, m, d, labels, Energy, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(optimizeAs(t, m, d, labels, Energy, opts))(t)
 	b, err := sensitivity.Bound(t.Context(), m, r.Weights, sensitivity.Options{})
 	if err != nil || b.Lower < .8 || b.Upper > 1.4 {
 		t.Fatalf("certificate [%v, %v] %v, want about 1", b.Lower, b.Upper, err)
 	}
 	p, sensors := unread(t, m, d, labels, Information, opts)
-	byRows, err := p.optimize(d, sensors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	byRows := must.Get(p.optimize(d, sensors))(t)
 	c := p.newChannel()
 	loss := func(u []float64) float64 {
 		p.normalise(u)
@@ -201,10 +188,7 @@ func TestEnergyLimits(t *testing.T) {
 func TestEnergyBits(t *testing.T) {
 	m, d, labels, _ := blocks(t, 600, 4, laplacian.Combinatorial, 1)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one, err := optimizeAs(t, m, d, labels, Energy, Options{Noise: noise})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(optimizeAs(t, m, d, labels, Energy, Options{Noise: noise}))(t)
 	runtime.GOMAXPROCS(3)
 	three, err := optimizeAs(t, m, d, labels, Energy, Options{Noise: noise})
 	if err != nil || !slices.Equal(one.Weights, three.Weights) {
@@ -248,10 +232,7 @@ func TestHalfNorms(t *testing.T) {
 
 // Where a product takes seconds no search is started.
 func TestTooMuchWork(t *testing.T) {
-	g, err := graph.Grid(300, 300)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Grid(300, 300))(t)
 	p := &problem{model: sensitivity.Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1e6}}
 	if _, err := p.affordable(); !errors.Is(err, ErrWork) {
 		t.Errorf("affordable: %v", err)
@@ -268,10 +249,7 @@ func TestObjective(t *testing.T) {
 		n, communities int
 		want           Objective
 	}{{RowsLimit, 1, Location}, {RowsLimit, 2, Information}, {RowsLimit + 1, 1, Energy}, {RowsLimit + 1, 2, Energy}} {
-		g, err := graph.Path(c.n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Path(c.n))(t)
 		m, d := model(t, g, laplacian.Combinatorial, 1)
 		labels := make([]int, c.n)
 		labels[0] = c.communities - 1

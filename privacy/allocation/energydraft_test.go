@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -21,23 +22,14 @@ func TestDraftOfEnergy(t *testing.T) {
 		return p.draft(d, sensors)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	rough, err := draft(d, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rough := must.Get(draft(d, opts))(t)
 	runtime.GOMAXPROCS(3)
 	again, err := draft(d, opts)
 	if err != nil || again.Accuracy != rough.Accuracy || again.Loss != rough.Loss {
 		t.Errorf("three workers: %v, %v, one: %v, %v; %v", again.Accuracy, again.Loss, rough.Accuracy, rough.Loss, err)
 	}
-	equal, err := Equal(t.Context(), m, d, labels, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	best, err := optimizeAs(t, m, d, labels, Energy, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	equal := must.Get(Equal(t.Context(), m, d, labels, opts))(t)
+	best := must.Get(optimizeAs(t, m, d, labels, Energy, opts))(t)
 	p, sensors := unread(t, m, d, labels, Energy, opts)
 	scale := make([]float64, len(sensors))
 	for s, u := range best.Weights {

@@ -10,11 +10,10 @@ import (
 	"os"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -30,26 +29,17 @@ func (f fixture) complete() bool { return f.g.Size() == f.g.Order()*(f.g.Order()
 // fixtures are small graphs, each in hops and with random lengths and weights.
 func fixtures(t testing.TB) []fixture {
 	t.Helper()
-	must := func(g *graph.Graph, err error) *graph.Graph {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
 	sbm, _, err := graph.SBM(60, 3, .3, .03, 5)
 	near, _, err2 := graph.KNN(50, 3, 6)
 	road, _, err3 := graph.RoadLike(64, 7)
-	if err := errors.Join(err, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, err2, err3))
 	list := []fixture{
-		{name: "path", g: must(graph.Path(12))},
-		{name: "cycle", g: must(graph.Cycle(11))},
-		{name: "star", g: must(graph.Star(9))},
-		{name: "complete", g: must(graph.Complete(7))},
-		{name: "grid", g: must(graph.Grid(5, 6))},
-		{name: "hypercube", g: must(graph.Hypercube(4))},
+		{name: "path", g: must.Get(graph.Path(12))(t)},
+		{name: "cycle", g: must.Get(graph.Cycle(11))(t)},
+		{name: "star", g: must.Get(graph.Star(9))(t)},
+		{name: "complete", g: must.Get(graph.Complete(7))(t)},
+		{name: "grid", g: must.Get(graph.Grid(5, 6))(t)},
+		{name: "hypercube", g: must.Get(graph.Hypercube(4))(t)},
 		{name: "sbm", g: sbm},
 		{name: "knn", g: near},
 		{name: "road", g: road},
@@ -60,10 +50,7 @@ func fixtures(t testing.TB) []fixture {
 		list = append(list, fixture{name: f.name + " with lengths", g: measured(t, f.g)})
 	}
 	for i := range list {
-		p, err := community.Leiden{}.Detect(context.Background(), list[i].g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(community.Leiden{}.Detect(context.Background(), list[i].g))(t)
 		list[i].labels = p.Labels
 		if p.Count == 1 {
 			list[i].labels = make([]int, list[i].g.Order())
@@ -78,32 +65,19 @@ func fixtures(t testing.TB) []fixture {
 // read reads a graph of the examples.
 func read(t testing.TB, name string) *graph.Graph {
 	t.Helper()
-	f, err := os.Open("../../examples/data/" + name + "/relationships.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("../../examples/data/" + name + "/relationships.csv"))(t)
 	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(csv.NewReader(f).ReadAll())(t)
 	b := graph.Builder{Aggregation: graph.Single}
 	for _, line := range lines[1:] {
 		for _, id := range line[:2] {
 			if _, ok := b.Handle(graph.ID(id)); !ok {
-				if _, err := b.AddNode(graph.ID(id)); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(b.AddNode(graph.ID(id)))(t)
 			}
 		}
-		if err := b.AddEdge(graph.ID(line[0]), graph.ID(line[1]), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.AddEdge(graph.ID(line[0]), graph.ID(line[1]), 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
@@ -113,29 +87,19 @@ func measured(t testing.TB, g *graph.Graph) *graph.Graph {
 	random := rand.New(rand.NewPCG(3, uint64(g.Order())))
 	var b graph.Builder
 	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(g.ID(i)))(t)
 	}
 	for e := range g.Edges() {
-		if err := b.Connect(e.U, e.V, .3+random.Float64(), .3+2*random.Float64()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, .3+random.Float64(), .3+2*random.Float64()))
 	}
-	h, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(b.Graph())(t)
 	return h
 }
 
 func model(t testing.TB, g *graph.Graph, kind laplacian.Kind, tau float64) (sensitivity.Model, *expm.Diffusion) {
 	t.Helper()
 	l := laplacian.New(g, kind)
-	d, err := expm.New(context.Background(), l, tau, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(context.Background(), l, tau, expm.Options{}))(t)
 	return sensitivity.Model{Graph: g, Laplacian: l, Tau: tau, Diffusion: d}, d
 }
 
@@ -143,9 +107,7 @@ func model(t testing.TB, g *graph.Graph, kind laplacian.Kind, tau float64) (sens
 func unread(t testing.TB, m sensitivity.Model, d Diffusion, labels []int, o Objective, opts Options) (*problem, []int) {
 	t.Helper()
 	p, sensors, err := newUnread(t.Context(), m, d, labels, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.objective = o
 	return p, sensors
 }
@@ -155,20 +117,4 @@ func optimizeAs(t testing.TB, m sensitivity.Model, d Diffusion, labels []int, o 
 	t.Helper()
 	p, sensors := unread(t, m, d, labels, o, opts)
 	return p.optimize(d, sensors)
-}
-
-// heat computes e^{-τL} for the combinatorial Laplacian by gonum's matrix
-// exponential: an independent M.
-func heat(g *graph.Graph, tau float64) *mat.Dense {
-	l := mat.NewDense(g.Order(), g.Order(), nil)
-	for e := range g.Edges() {
-		w := -tau * e.Weight
-		l.Set(e.U, e.V, l.At(e.U, e.V)-w)
-		l.Set(e.V, e.U, l.At(e.V, e.U)-w)
-		l.Set(e.U, e.U, l.At(e.U, e.U)+w)
-		l.Set(e.V, e.V, l.At(e.V, e.V)+w)
-	}
-	var m mat.Dense
-	m.Exp(l)
-	return &m
 }

@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // readingsOfFew are those of some nodes at fewer sensors, of very different size, so that
@@ -103,9 +105,7 @@ func TestSketchGoesOn(t *testing.T) {
 	}
 	first := c.judge(z)
 	long := first
-	if err := long.Simulate(16 * SketchTrials); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, long.Simulate(16*SketchTrials))
 	for name, v := range map[string][4]float64{
 		"accuracy": {first.Accuracy, first.AccuracyError, long.Accuracy, long.AccuracyError},
 		"distance": {first.Distance, first.DistanceError, long.Distance, long.DistanceError},
@@ -115,9 +115,7 @@ func TestSketchGoesOn(t *testing.T) {
 		}
 	}
 	again := long
-	if err := again.Simulate(SketchTrials); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again.Simulate(SketchTrials))
 	if again.Accuracy != long.Accuracy {
 		t.Error("fewer releases change what was simulated")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -16,27 +17,17 @@ import (
 // private; the certificate over every edge says so.
 func TestLostEdgeIsCaught(t *testing.T) {
 	g, labels, err := graph.SBM(200, 4, .1, .005, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l := laplacian.New(g, laplacian.Combinatorial)
-	d, err := expm.New(t.Context(), l, 2, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), l, 2, expm.Options{}))(t)
 	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 2, Diffusion: d}
 	allocate := func(lost []edge) (*problem, []float64) {
 		p, sensors := unread(t, m, d, labels, Information, Options{})
 		p.gap = 1e-8
-		if err := p.read(d, sensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.read(d, sensors))
 		p.rows.edges = slices.DeleteFunc(p.rows.edges, func(e edge) bool { return slices.Contains(lost, e) })
 		p.value = p.value[:len(p.rows.edges)]
-		u, err := p.newProgramme(p.cap).maximise(p.separation())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(p.newProgramme(p.cap).maximise(p.separation()))(t)
 		p.normalise(u)
 		return p, u
 	}
@@ -49,10 +40,7 @@ func TestLostEdgeIsCaught(t *testing.T) {
 		}
 		lost := whole.rows.edges[k]
 		_, u := allocate([]edge{lost})
-		b, err := sensitivity.Bound(t.Context(), m, u, sensitivity.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(sensitivity.Bound(t.Context(), m, u, sensitivity.Options{}))(t)
 		if at := [2]int{int(lost.u), int(lost.v)}; b.Lower > 1+1e-4 && b.Edge == at {
 			caught++
 		} else {

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
+	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -86,7 +88,7 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 			continue
 		}
 		m, d := model(t, f.g, laplacian.Combinatorial, 1)
-		kernel, n := heat(f.g, 1), f.g.Order()
+		kernel, n := testgraph.Heat(f.g, 1), f.g.Order()
 		a, far := constraints(f.g, kernel, everyone(n), 1), make([]float64, n)
 		for i := range n {
 			for j := range i {
@@ -101,9 +103,7 @@ func TestOptimumAgainstSimplex(t *testing.T) {
 		}
 		p, sensors := unread(t, m, d, f.labels, Information, Options{})
 		p.gap = 1e-8
-		if err := p.read(d, sensors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.read(d, sensors))
 		for name, c := range map[string]struct {
 			w    []float64
 			want float64

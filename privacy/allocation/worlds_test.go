@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -22,10 +23,7 @@ func TestWorlds(t *testing.T) {
 		m := sensitivity.Model{Graph: f.g, Laplacian: l, Tau: 2}
 		var made []*expm.Diffusion
 		for _, tau := range []float64{2, 1.2, .7} {
-			d, err := expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen}))(t)
 			made = append(made, d)
 		}
 		opts := Options{}
@@ -54,10 +52,7 @@ func TestWorlds(t *testing.T) {
 			for _, tau := range []float64{2, 1.2, .7} {
 				at := m
 				at.Tau = tau
-				b, err := sensitivity.Bound(t.Context(), at, u, sensitivity.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(sensitivity.Bound(t.Context(), at, u, sensitivity.Options{}))(t)
 				w = max(w, b.Upper)
 			}
 			return w
@@ -81,19 +76,13 @@ func TestWorlds(t *testing.T) {
 
 func TestWorldsRefused(t *testing.T) {
 	f := fixtures(t)[0]
-	other, err := graph.Cycle(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(graph.Cycle(5))(t)
 	diffusion := func(g *graph.Graph) *expm.Diffusion {
-		d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{}))(t)
 		return d
 	}
 	m := sensitivity.Model{Graph: f.g, Laplacian: laplacian.New(f.g, laplacian.Combinatorial), Tau: 1}
-	_, err = Optimize(t.Context(), m, diffusion(f.g), f.labels,
+	_, err := Optimize(t.Context(), m, diffusion(f.g), f.labels,
 		Options{Worlds: []Diffusion{diffusion(other)}})
 	if !errors.Is(err, ErrInvalid) {
 		t.Errorf("an operator of another graph: %v, want ErrInvalid", err)

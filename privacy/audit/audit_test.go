@@ -12,6 +12,7 @@ import (
 	"testing/cryptotest"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
 )
@@ -27,10 +28,7 @@ func plan(t testing.TB, m int, eps, delta float64, randomness privacy.Randomness
 	for i := range m {
 		s.Sensors = append(s.Sensors, privacy.Sensor{Node: i, ID: graph.ID(rune('a' + i))})
 	}
-	p, err := privacy.NewPlan(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(privacy.NewPlan(s))(t)
 	return p
 }
 
@@ -59,10 +57,7 @@ func TestClopperPearson(t *testing.T) {
 func TestAudit(t *testing.T) {
 	const eps, delta, trials = 1.0, 1e-3, 20_000
 	p := plan(t, 2, eps, delta, privacy.EscrowRandomness)
-	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	escrow := must.Get(privacy.NewEscrow(bytes.Repeat([]byte{1}, privacy.KeySize), "audit", 1))(t)
 	n := 0
 	full := func(y []float64) ([]float64, error) {
 		n++
@@ -75,10 +70,7 @@ func TestAudit(t *testing.T) {
 	pair := audit.WorstPair(p)
 	opts := audit.Options{Trials: trials, Delta: delta}
 	score := audit.Likelihood(p, pair)
-	honest, err := audit.Distinguish(context.Background(), full, pair, score, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	honest := must.Get(audit.Distinguish(context.Background(), full, pair, score, opts))(t)
 	if honest.Epsilon > eps || honest.Epsilon < eps/4 {
 		t.Errorf("the honest mechanism: ε ≥ %v, want from %v to %v", honest.Epsilon, eps/4, eps)
 	}
@@ -89,10 +81,7 @@ func TestAudit(t *testing.T) {
 		}
 		return v, err
 	}
-	weak, err := audit.Distinguish(context.Background(), half, pair, score, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weak := must.Get(audit.Distinguish(context.Background(), half, pair, score, opts))(t)
 	if weak.Epsilon <= eps {
 		t.Errorf("half the noise: ε ≥ %v, want above %v", weak.Epsilon, eps)
 	}
@@ -103,24 +92,16 @@ func TestAudit(t *testing.T) {
 // the rounded Gaussian.
 func TestLowBits(t *testing.T) {
 	const eps, delta = 4.0, 0.1
-	sigma, err := privacy.Analytic{}.Sigma(privacy.Budget{Epsilon: eps, Delta: delta}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sigma := must.Get(privacy.Analytic{}.Sigma(privacy.Budget{Epsilon: eps, Delta: delta}, 1))(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	naive := func(y []float64) ([]float64, error) { return []float64{y[0] + sigma*rng.NormFloat64()}, nil }
-	r, err := audit.LowBits(context.Background(), naive, 1, audit.Options{Delta: delta})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(audit.LowBits(context.Background(), naive, 1, audit.Options{Delta: delta}))(t)
 	if r.Epsilon < 7.5 {
 		t.Errorf("naive noise: ε ≥ %v, want at least 7.5 (%+v)", r.Epsilon, r)
 	}
 	ours := plan(t, 1, eps, delta, privacy.SystemRandomness)
-	r, err = audit.LowBits(context.Background(), audit.OfPlan(ours, nil), 0.5, audit.Options{Delta: delta, Trials: 5000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, err := audit.LowBits(context.Background(), audit.OfPlan(ours, nil), 0.5, audit.Options{Delta: delta, Trials: 5000})
+	must.Do(t, err)
 	if r.Epsilon != 0 || r.Hits != 0 || r.FalseHits != 0 {
 		t.Errorf("rounded Gaussian: %+v, want no hit at all", r)
 	}
@@ -166,10 +147,7 @@ func TestExactDelta(t *testing.T) {
 		{2, []int64{1, 0, -2}, 1},
 		{3, []int64{2, 2, 2}, 1},
 	} {
-		got, err := exactDelta(c.steps, c.shift, c.eps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(exactDelta(c.steps, c.shift, c.eps))(t)
 		var norm float64
 		for _, k := range c.shift {
 			norm += float64(k * k)
@@ -198,17 +176,11 @@ func TestExactDeltaOfPlans(t *testing.T) {
 				Sensitivity: privacy.Sensitivity{Upper: sensitivity},
 				Clip:        privacy.Interval{Lo: 0, Hi: 0x1p61},
 			}
-			p, err := privacy.NewPlan(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(privacy.NewPlan(s))(t)
 			if p.Sensors[0].Step() != 1 {
 				t.Fatalf("lattice %v, want 1", p.Sensors[0].Step())
 			}
-			got, err := exactDelta(p.Sensors[0].Steps, []int64{int64(math.Ceil(sensitivity))}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(exactDelta(p.Sensors[0].Steps, []int64{int64(math.Ceil(sensitivity))}, 1))(t)
 			if got > delta {
 				t.Errorf("Δ₂ = %v steps: S = %d achieves δ = %v, want at most %v", sensitivity, p.Sensors[0].Steps, got, delta)
 			}
@@ -236,9 +208,7 @@ func TestRun(t *testing.T) {
 	var last int64
 	r, err := audit.Run(context.Background(), p, audit.OfPlan(p, nil),
 		audit.Options{Trials: 2000, Progress: func(_ string, done, _ int64) { last = done }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r.Refuted || last == 0 {
 		t.Errorf("%s\nprogress %d", r, last)
 	}
@@ -265,10 +235,7 @@ func TestWorstPair(t *testing.T) {
 			Weights:     c.weights,
 			Clip:        privacy.Interval{Lo: 0, Hi: c.hi},
 		}
-		p, err := privacy.NewPlan(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(privacy.NewPlan(s))(t)
 		pair := audit.WorstPair(p)
 		for i, want := range c.want {
 			if got := pair.A[i] - pair.B[i]; math.Abs(got-want) > 1e-9 {

@@ -10,6 +10,7 @@ import (
 	"testing/cryptotest"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
 )
@@ -28,10 +29,7 @@ func unequal(t testing.TB, m int, guarantee privacy.Guarantee) *privacy.Plan {
 		s.Weights = append(s.Weights, 1+float64(i%5))
 		s.PerSensor = append(s.PerSensor, 0.02+0.001*float64(i%5))
 	}
-	p, err := privacy.NewPlan(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(privacy.NewPlan(s))(t)
 	return p
 }
 
@@ -123,10 +121,7 @@ func remembering(p *privacy.Plan, rng *rand.Rand) audit.Mechanism {
 func TestAuditRefutesFaults(t *testing.T) {
 	p := unequal(t, 40, privacy.Joint)
 	for _, f := range faults(p, rand.New(rand.NewPCG(1, 2))) {
-		r, err := audit.Run(context.Background(), p, f.m, audit.Options{Trials: 4000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(audit.Run(context.Background(), p, f.m, audit.Options{Trials: 4000}))(t)
 		if !r.Refuted || !r.Noise.Refuted {
 			t.Errorf("%s: not refuted:\n%s", f.name, r)
 		}
@@ -144,9 +139,7 @@ func TestAuditRefutesFaultsOfManySensors(t *testing.T) {
 		p := unequal(t, 1200, guarantee)
 		for _, f := range faults(p, rand.New(rand.NewPCG(3, 4))) {
 			n, err := audit.CheckNoise(context.Background(), f.m, make([]float64, 1200), p.Sensors, audit.Options{Trials: 300})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			// Two of 1,200 sensors are no pair that is followed; they repeat.
 			if !n.Refuted {
 				t.Errorf("%v, %s: not refuted: %s", guarantee, f.name, n)
@@ -181,10 +174,7 @@ func TestAuditPassesTheRightNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r, err := audit.Run(context.Background(), p, audit.OfPlan(p, nil), audit.Options{Trials: c.trials})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(audit.Run(context.Background(), p, audit.OfPlan(p, nil), audit.Options{Trials: c.trials}))(t)
 		if r.Refuted {
 			t.Errorf("%d sensors, σ of %d steps: %s", c.sensors, p.Sensors[0].Steps, r)
 		}

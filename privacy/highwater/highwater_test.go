@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -53,13 +54,8 @@ func TestMarkThatIsThere(t *testing.T) {
 	m := privacy.Mark{Account: privacy.Account{Scope: "s", Entries: 1, Head: head}, Heads: []privacy.Digest{head}}
 	put := func() os.FileInfo {
 		t.Helper()
-		if err := f.Put([]string{"id"}, "s", m); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(f.path("id", "s"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Put([]string{"id"}, "s", m))
+		info := must.Get(os.Stat(f.path("id", "s")))(t)
 		return info
 	}
 	first := put()

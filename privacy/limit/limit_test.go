@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy/limit"
 )
 
@@ -29,17 +30,9 @@ func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // bound is the limit for a guarantee, made by one of the two constructors.
 func bound(t *testing.T, g *graph.Graph, labels []int, prior []float64, alpha float64, h limit.Guarantee, err error) float64 {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := limit.New(t.Context(), g, labels, prior, alpha)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := q.Accuracy(t.Context(), h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	q := must.Get(limit.New(t.Context(), g, labels, prior, alpha))(t)
+	a := must.Get(q.Accuracy(t.Context(), h))(t)
 	shares := make([]float64, slices.Max(labels)+1)
 	for i, l := range labels {
 		shares[l] += prior[i]
@@ -61,10 +54,7 @@ func near(t *testing.T, what string, got, attained, slack float64) {
 // Between m nodes that are all neighbours randomised response is the best answer there is.
 func TestRandomisedResponse(t *testing.T) {
 	for _, m := range []int{2, 3, 10} {
-		g, err := graph.Complete(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Complete(m))(t)
 		labels := make([]int, m)
 		for i := range labels {
 			labels[i] = i
@@ -92,21 +82,14 @@ func TestTwoCommunities(t *testing.T) {
 		const n = 9
 		var b graph.Builder
 		for i := range n {
-			if _, err := b.AddNode(graph.ID(rune('a' + i))); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.AddNode(graph.ID(rune('a' + i))))(t)
 		}
 		for i := 1; i < n; i++ {
 			for _, j := range []int{random.IntN(i), random.IntN(i)} {
-				if err := b.Connect(i, j, 1, 1); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.Connect(i, j, 1, 1))
 			}
 		}
-		g, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(b.Graph())(t)
 		labels, prior, total := make([]int, n), make([]float64, n), 0.0
 		for i := range labels {
 			labels[i], prior[i] = i%2*random.IntN(2), .1+random.Float64()
@@ -179,10 +162,7 @@ func bestTwo(g *graph.Graph, labels []int, prior []float64, mu float64) float64 
 func TestExponentialMechanism(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, n := range []int{12, 40, 120} {
-		g, err := graph.Grid(4, n/4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Grid(4, n/4))(t)
 		lengths := make([][]float64, n)
 		for i := range lengths {
 			lengths[i] = emd.Lengths(g, i)
@@ -231,17 +211,10 @@ func exponential(lengths [][]float64, labels []int, m int, alpha, eps float64) f
 func TestNoLimit(t *testing.T) {
 	var b graph.Builder
 	for _, id := range []graph.ID{"a", "b", "c"} {
-		if _, err := b.AddNode(id); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(id))(t)
 	}
-	if err := b.Connect(0, 1, 1, 1); err != nil {
-		t.Fatal(err)
-	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Connect(0, 1, 1, 1))
+	g := must.Get(b.Graph())(t)
 	h, err := limit.Gaussian(0)
 	near(t, "components", bound(t, g, []int{0, 0, 1}, flat(3), 1, h, err), 1, 0)
 	near(t, "one community", bound(t, g, []int{0, 0, 0}, flat(3), 1, h, err), 1, 0)
@@ -250,10 +223,7 @@ func TestNoLimit(t *testing.T) {
 
 // The same bits at any number of workers, and a graph of 10⁴ nodes in little time.
 func TestDeterministic(t *testing.T) {
-	g, err := graph.Grid(100, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Grid(100, 100))(t)
 	labels := make([]int, g.Order())
 	for i := range labels {
 		labels[i] = i/2500*2 + i%100/50
@@ -273,10 +243,7 @@ func TestDeterministic(t *testing.T) {
 // together until they are 0, and a guarantee that guarantees nothing.
 func TestExtremes(t *testing.T) {
 	for _, n := range []int{12, 40} {
-		g, err := graph.Path(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(graph.Path(n))(t)
 		for _, spread := range []float64{0, 1, 3, 10, 100} {
 			random := rand.New(rand.NewPCG(9, uint64(spread)))
 			labels, prior, total := make([]int, n), make([]float64, n), 0.0
@@ -300,10 +267,7 @@ func TestExtremes(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	g, err := graph.Path(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(3))(t)
 	labels := []int{0, 1, 1}
 	for name, err := range map[string]error{
 		"labels":    second(limit.New(t.Context(), g, labels[:2], flat(3), 1)),
@@ -322,16 +286,10 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}
 	}
-	q, err := limit.New(t.Context(), g, labels, flat(3), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(limit.New(t.Context(), g, labels, flat(3), 1))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	h, err := limit.Gaussian(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(limit.Gaussian(1))(t)
 	if _, err := q.Accuracy(ctx, h); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

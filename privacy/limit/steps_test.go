@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func rational(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
@@ -48,18 +49,12 @@ func TestSumsOfLengthsRoundUp(t *testing.T) {
 // A star counts no node as nearer than it is: between the numbers of steps that are told apart the next
 // is taken, and nodes beyond the last are left out.
 func TestStepsThatAreNotToldApart(t *testing.T) {
-	g, err := graph.Path(1500)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Path(1500))(t)
 	labels, prior := make([]int, 1500), make([]float64, 1500)
 	for i := range labels {
 		labels[i], prior[i] = i/100, 1./1500
 	}
-	q, err := New(t.Context(), g, labels, prior, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(New(t.Context(), g, labels, prior, 1))(t)
 	a := newGame(q, gaussian{1e-5})
 	if len(a.steps) < maxKinds || len(a.stars) == 0 {
 		t.Fatalf("%d numbers of steps at %d stars", len(a.steps), len(a.stars))
@@ -89,26 +84,16 @@ func TestUnreachedNodesAreNotLimited(t *testing.T) {
 	var b graph.Builder
 	labels, prior := make([]int, n), make([]float64, n)
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(rune(0x4e00 + i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(rune(0x4e00 + i))))(t)
 		if labels[i], prior[i] = i/(n/4), 1./n; i >= n/2 {
 			labels[i] = 2
 		}
 		if i > 0 && i != n/2 {
-			if err := b.Connect(i-1, i, 1, 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.Connect(i-1, i, 1, 1))
 		}
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := New(t.Context(), g, labels, prior, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
+	q := must.Get(New(t.Context(), g, labels, prior, 1))(t)
 	got, err := q.Accuracy(t.Context(), gaussian{0})
 	if err != nil || got < .75 || got > .751 {
 		t.Errorf("limit %v, %v; the component is always right and the path half of the time", got, err)

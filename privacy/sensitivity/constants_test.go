@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -45,7 +46,7 @@ func TestConstants(t *testing.T) {
 	edges := slices.Collect(g.Edges())
 
 	// Second and fourth derivatives.
-	f := must[*operatorFamily](t)(newFamily(background, m, u, Uncertainty{TauFrom: tau, TauTo: 2}))
+	f := must.Get(newFamily(background, m, u, Uncertainty{TauFrom: tau, TauTo: 2}))(t)
 	high := f.top
 	closeAbove(t, "eigenvalues", high, lambda[5], .1)
 	at := f.evaluateAt(tau)
@@ -106,11 +107,11 @@ func TestEveryListedGraphCounts(t *testing.T) {
 			for _, other := range order {
 				set.Alternatives = append(set.Alternatives, of(other))
 			}
-			all := must[Envelope](t)(WorstCase(background, m, nil, set, Options{}))
+			all := must.Get(WorstCase(background, m, nil, set, Options{}))(t)
 			for k, other := range order {
 				one := set
 				one.Alternatives = set.Alternatives[k : k+1]
-				alone := must[Envelope](t)(WorstCase(background, m, nil, one, Options{}))
+				alone := must.Get(WorstCase(background, m, nil, one, Options{}))(t)
 				truth := worst(g, of(other), 1, everywhere, ones) * (1 - 1e-12)
 				if all.Upper < alone.Upper || all.Upper < truth || all.Lower < alone.Lower*(1-1e-8) {
 					t.Errorf("%s, graph %d of the list from %d: [%v, %v] of all, [%v, %v] of it alone, and %v is attained",
@@ -128,7 +129,7 @@ func TestPeakOnListedGraph(t *testing.T) {
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 4, Sensors: far}
 	set := Uncertainty{TauFrom: 4, TauTo: 16, Alternatives: []*laplacian.Laplacian{slow}}
 	peak := worst(g, slow, 5.44, far, []float64{1, 1})
-	e := must[Envelope](t)(WorstCase(background, m, nil, set, Options{}))
+	e := must.Get(WorstCase(background, m, nil, set, Options{}))(t)
 	if e.Alternative != 0 || !(e.Upper >= peak) || e.Lower < .99*peak || math.Abs(e.Tau-5.44) > .5 {
 		t.Errorf("%+v, want %v at τ = 5.44 of the listed graph", e, peak)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -30,10 +31,10 @@ func TestGap(t *testing.T) {
 			scale = 3 / slices.Min(g.Lengths())
 		}
 		l := laplacian.New(g, laplacian.Combinatorial)
-		spec := must[*expm.Spectrum](t)(expm.Decompose(background, l, nil))
+		spec := must.Get(expm.Decompose(background, l, nil))(t)
 		for _, tau := range []float64{1e-3, 1, 30, 1e3} {
-			b := must[Bracket](t)(Bound(background, Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3},
-				nil, Options{}))
+			b := must.Get(Bound(background, Model{Graph: g, Laplacian: l, Tau: tau, Alpha: 3},
+				nil, Options{}))(t)
 			limit := scale * math.Sqrt2 * math.Exp(-tau*spec.Lambda()[spec.Nullity()])
 			if b.Upper > limit*(1+1e-9)+1e-289 {
 				t.Errorf("%s τ=%v: Upper = %v, √2αe^{-τλ₂} = %v", name, tau, b.Upper, limit)
@@ -63,8 +64,8 @@ func TestWildWeights(t *testing.T) {
 				if err != nil && kind == laplacian.RandomWalk && decades > 200 {
 					continue
 				}
-				want = must[Bracket](t)(want, err)
-				got := must[Bracket](t)(searchBound(background, m, nil, opts))
+				want = must.Get(want, err)(t)
+				got := must.Get(searchBound(background, m, nil, opts))(t)
 				if !(got.Upper >= want.Lower) || !(got.Lower <= want.Upper) || math.IsInf(got.Upper, 0) || math.IsInf(want.Upper, 0) {
 					t.Errorf("10^±%v %v τ=%v: search [%v, %v], eigenpairs [%v, %v]", decades, kind, tau, got.Lower, got.Upper,
 						want.Lower, want.Upper)
@@ -91,7 +92,7 @@ func TestWeakBridge(t *testing.T) {
 			want = math.Sqrt2 * math.Exp(-2*tau*w) * math.Exp(-tau*m) // each end leaves at rate m − 1, below m
 		}
 		for name, way := range ways {
-			b := must[Bracket](t)(way(background, model(g, tau), nil, Options{Seed: [32]byte{1}}))
+			b := must.Get(way(background, model(g, tau), nil, Options{Seed: [32]byte{1}}))(t)
 			if !(b.Upper >= want*(1-1e-12)) || b.Lower > want*(1+1e-6) || b.Upper > 1.03*want {
 				t.Errorf("%s τ=%g: [%v, %v], want about %v", name, tau, b.Lower, b.Upper, want)
 			}
@@ -102,10 +103,10 @@ func TestWeakBridge(t *testing.T) {
 // TestLargeHub: a star of 10⁶ leaves, by its closed form.
 func TestLargeHub(t *testing.T) {
 	const n = 1_000_001
-	g := must[*graph.Graph](t)(graph.Star(n))
+	g := must.Get(graph.Star(n))(t)
 	for _, tau := range []float64{1e-9, 1e-6, 1} {
 		want := math.Sqrt(float64(n)/(n-1)*math.Exp(-2*tau*n) + float64(n-2)/(n-1)*math.Exp(-2*tau))
-		b := must[Bracket](t)(Bound(background, model(g, tau), nil, Options{}))
+		b := must.Get(Bound(background, model(g, tau), nil, Options{}))(t)
 		if !(b.Upper >= want) || !(b.Lower <= want) || b.Upper > math.Sqrt2 {
 			t.Errorf("τ=%g: [%v, %v], want %v inside", tau, b.Lower, b.Upper, want)
 		}
@@ -119,7 +120,7 @@ func TestTolerances(t *testing.T) {
 		if name == "complete" {
 			continue // its value is below rounding
 		}
-		want := must[Bracket](t)(Bound(background, model(g, 0.7), nil, Options{}))
+		want := must.Get(Bound(background, model(g, 0.7), nil, Options{}))(t)
 		holds := func(b Bracket) {
 			if !(b.Upper >= want.Lower) || b.Lower > want.Upper {
 				t.Errorf("%s: [%v, %v], exact [%v, %v]", name, b.Lower, b.Upper, want.Lower, want.Upper)
@@ -129,7 +130,7 @@ func TestTolerances(t *testing.T) {
 			reports := 0
 			opts := Options{Seed: seed, Report: func(b Bracket) { holds(b); reports++ }}
 			for _, opts.Tolerance = range []float64{10, 1, .1, .001} {
-				holds(must[Bracket](t)(searchBound(background, model(g, 0.7), nil, opts)))
+				holds(must.Get(searchBound(background, model(g, 0.7), nil, opts))(t))
 			}
 			if reports == 0 {
 				t.Errorf("%s: no report", name)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -19,9 +20,7 @@ func TestUnion(t *testing.T) {
 		m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
 		const beta = 1e-9
 		bound, edges, nodes, err := failureShares(background, m, beta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if edges == 0 || nodes != g.Order() {
 			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
 		}
@@ -42,14 +41,14 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 			m.Sensors = append(m.Sensors, i)
 		}
 		calls := 0
-		b := must[Bracket](t)(searchBound(background, m, nil, Options{
+		b := must.Get(searchBound(background, m, nil, Options{
 			Seed: [32]byte{1}, Tolerance: 0.01, Failure: beta,
 			Progress: func(stage string, _, _ int64) {
 				if stage == "screen" { // twice a round
 					calls++
 				}
 			},
-		}))
+		}))(t)
 		rounds := float64((calls + 1) / 2)
 		if want := rounds * beta / maxRounds; b.Failure < want*(1-1e-12) || b.Failure > want*(1+1e-12) ||
 			b.Failure > beta*(1+1e-12) {
@@ -69,7 +68,7 @@ func TestScreenSaysThatItMayFail(t *testing.T) {
 // interval states the sum.
 func TestTauIntervalSplitsFailure(t *testing.T) {
 	const beta = 1e-9
-	m := model(must[*graph.Graph](t)(graph.BarabasiAlbert(1100, 4, 1)), 1)
+	m := model(must.Get(graph.BarabasiAlbert(1100, 4, 1))(t), 1)
 	for i := 0; i < 1100; i += 3 {
 		m.Sensors = append(m.Sensors, i)
 	}
@@ -83,7 +82,7 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 			calls++
 		}
 	}}
-	e := must[Envelope](t)(tauByProducts(background, m, nil, set, opts))
+	e := must.Get(tauByProducts(background, m, nil, set, opts))(t)
 	want := float64(calls/2) * beta / float64(2*values*maxRounds)
 	if e.Failure < want*(1-1e-9) || e.Failure > want*(1+1e-9) || e.Failure > beta {
 		t.Errorf("after %d rounds at %d values of τ it may fail with probability %v, want %v", calls/2, values, e.Failure, want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -61,7 +62,7 @@ func TestChoices(t *testing.T) {
 func TestDominated(t *testing.T) {
 	var b graph.Builder
 	for i := range 9 {
-		must[int](t)(b.AddNode(graph.ID(strconv.Itoa(i))))
+		must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 	}
 	for _, e := range []graph.Edge{
 		{U: 0, V: 1, Weight: 1, Length: 2},
@@ -72,13 +73,11 @@ func TestDominated(t *testing.T) {
 		{U: 5, V: 6, Weight: 1, Length: 1}, // 5 is no leaf, 6 is
 		{U: 7, V: 8, Weight: 1, Length: 1}, // both ends are leaves
 	} {
-		if err := b.Connect(e.U, e.V, e.Weight, e.Length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, e.Weight, e.Length))
 	}
-	g := must[*graph.Graph](t)(b.Graph())
+	g := must.Get(b.Graph())(t)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
-	p := must[*problem](t)(newProblem(m, nil, &Options{}))
+	p := must.Get(newProblem(m, nil, &Options{}))(t)
 	ptr, _, _, _ := p.lap.CSR()
 	var got [][2]int32
 	for _, i := range p.dominated(ptr) {

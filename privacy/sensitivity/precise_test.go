@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -195,16 +196,16 @@ func TestManyMagnitudes(t *testing.T) {
 		kernel := preciseKernel(c.n, c.edges, c.kind, c.tau)
 		want := preciseJoint(kernel, c.edges, c.length, c.sensors, c.u)
 		for name, way := range ways {
-			holds(name, must[Bracket](t)(way(background, m, c.u, opts)), want)
+			holds(name, must.Get(way(background, m, c.u, opts))(t), want)
 		}
 		second := preciseJoint(preciseKernel(c.n, other, c.kind, c.tau), c.edges, c.length, c.sensors, c.u)
 		if second.Cmp(want) > 0 {
 			want = second
 		}
 		set := Uncertainty{Alternatives: []*laplacian.Laplacian{laplacian.New(build(t, c.n, other, hops), c.kind)}}
-		holds("listed graphs", must[Envelope](t)(WorstCase(background, m, c.u, set, opts)).Bracket, want)
-		perSensor := must[[]Bracket](t)(PerSensor(background, m, opts))
-		byRows := must[[]Bracket](t)(perSensorByRows(background, m, opts))
+		holds("listed graphs", must.Get(WorstCase(background, m, c.u, set, opts))(t).Bracket, want)
+		perSensor := must.Get(PerSensor(background, m, opts))(t)
+		byRows := must.Get(perSensorByRows(background, m, opts))(t)
 		for k, s := range c.sensors {
 			want := preciseJoint(kernel, c.edges, c.length, []int{s}, nil)
 			holds("each reading", perSensor[k], want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 type kernel struct {
@@ -29,13 +30,8 @@ type reference struct {
 
 func load(t testing.TB) (r reference) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/sensitivity.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/sensitivity.json"))(t)
+	must.Do(t, json.Unmarshal(b, &r))
 	return r
 }
 
@@ -44,19 +40,12 @@ func build(t testing.TB, n int, edges [][3]float64, length func(w float64) float
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%09d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%09d", i))))(t)
 	}
 	for _, e := range edges {
-		if err := b.Connect(int(e[0]), int(e[1]), e[2], length(e[2])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(int(e[0]), int(e[1]), e[2], length(e[2])))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 
@@ -81,16 +70,16 @@ func TestReference(t *testing.T) {
 			for metric, length := range map[string]func(float64) float64{"1/w": inverse, "w": same, "hops": hops} {
 				m := model(build(t, r.N, r.Edges, length), tau)
 				value := map[string]float64{"hops": want.Hops, "1/w": want.InverseWeight, "w": want.Weight}[metric]
-				check(metric, must[Bracket](t)(Bound(background, m, nil, Options{})), value, 1e-12)
+				check(metric, must.Get(Bound(background, m, nil, Options{}))(t), value, 1e-12)
 			}
 			m := model(build(t, r.N, r.Edges, hops), tau)
 			// Where columns cancel at a sensor its value is small beside Δ₂, which sets the error.
 			tol := func(s int) float64 { return 2e-12 * want.Hops / want.PerSensor[s] }
-			for s, b := range must[[]Bracket](t)(PerSensor(background, m, Options{})) {
+			for s, b := range must.Get(PerSensor(background, m, Options{}))(t) {
 				check(fmt.Sprintf("sensor %d", s), b, want.PerSensor[s], tol(s))
 			}
 			m.Sensors = []int{1}
-			check("one sensor", must[Bracket](t)(Bound(background, m, nil, Options{})), want.PerSensor[1], tol(1))
+			check("one sensor", must.Get(Bound(background, m, nil, Options{}))(t), want.PerSensor[1], tol(1))
 		}
 	}
 }

@@ -11,36 +11,26 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-func must[T any](t testing.TB) func(x T, err error) T {
-	return func(x T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
-}
-
 // families returns one graph of each kind with about n nodes.
 func families(t testing.TB, n int) map[string]*graph.Graph {
-	ok := must[*graph.Graph](t)
 	sbm, _, err := graph.SBM(n, 4, 40/float64(n), 4/float64(n), 1)
-	sbm = ok(sbm, err)
+	must.Do(t, err)
 	road, _, err := graph.RoadLike(n, 1)
-	road = ok(road, err)
+	must.Do(t, err)
 	knn, _, err := graph.KNN(n, 6, 1)
-	knn = ok(knn, err)
+	must.Do(t, err)
 	return map[string]*graph.Graph{
 		"sbm": sbm, "road": road, "knn": knn,
-		"ba":       ok(graph.BarabasiAlbert(n, 5, 1)),
-		"rmat":     ok(graph.RMAT(n, 5*n, graph.Quadrants{}, 1)),
-		"star":     ok(graph.Star(n)),
-		"path":     ok(graph.Path(n)),
-		"cycle":    ok(graph.Cycle(n)),
-		"complete": ok(graph.Complete(n / 4)),
+		"ba":       must.Get(graph.BarabasiAlbert(n, 5, 1))(t),
+		"rmat":     must.Get(graph.RMAT(n, 5*n, graph.Quadrants{}, 1))(t),
+		"star":     must.Get(graph.Star(n))(t),
+		"path":     must.Get(graph.Path(n))(t),
+		"cycle":    must.Get(graph.Cycle(n))(t),
+		"complete": must.Get(graph.Complete(n / 4))(t),
 		"weighted": weighted(t, n),
 	}
 }
@@ -51,20 +41,16 @@ func weighted(t testing.TB, n int) *graph.Graph {
 	r := rand.New(rand.NewPCG(7, 1))
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(fmt.Sprintf("%06d", i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(fmt.Sprintf("%06d", i))))(t)
 	}
 	for range 4 * n {
 		u, v := r.IntN(n-1), r.IntN(n-1)
 		if (u < n/3) != (v < n/3) {
 			continue
 		}
-		if err := b.Connect(u, v, math.Exp(4*r.NormFloat64()), math.Exp(r.NormFloat64())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(u, v, math.Exp(4*r.NormFloat64()), math.Exp(r.NormFloat64())))
 	}
-	return must[*graph.Graph](t)(b.Graph())
+	return must.Get(b.Graph())(t)
 }
 
 // TestSearch holds the bracket of the tiers against the exact value: it must
@@ -95,8 +81,8 @@ func TestSearch(t *testing.T) {
 						weights = u
 					}
 					opts := Options{Seed: [32]byte{1}, Tolerance: 0.01}
-					want := must[Bracket](t)(Bound(context.Background(), m, weights, opts))
-					got := must[Bracket](t)(searchBound(context.Background(), m, weights, opts))
+					want := must.Get(Bound(context.Background(), m, weights, opts))(t)
+					got := must.Get(searchBound(context.Background(), m, weights, opts))(t)
 					what := fmt.Sprintf("%s %v τ=%v variant %d: search [%v, %v], exact [%v, %v]", name, kind, tau, variant, got.Lower,
 						got.Upper, want.Lower, want.Upper)
 					if got.Upper < want.Lower || got.Lower > want.Upper {
@@ -161,9 +147,7 @@ func TestReadEdges(t *testing.T) {
 								exactLow, exactUp)
 						}
 					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, err)
 					if ok {
 						read++
 					}
@@ -180,28 +164,18 @@ func TestReadEdges(t *testing.T) {
 // leave them all to products. Their columns are read.
 func TestAlikeEdgesAreRead(t *testing.T) {
 	roads, _, err := graph.RoadLike(50_000, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var b graph.Builder
 	for e := range roads.Edges() {
-		if err := b.AddEdge(roads.ID(e.U), roads.ID(e.V), 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.AddEdge(roads.ID(e.U), roads.ID(e.V), 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
 	if m.Diffusion, err = expm.New(background, m.Laplacian, m.Tau, expm.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var opts Options
-	p, err := newProblem(m, nil, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(newProblem(m, nil, &opts))(t)
 	c := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
 	defer c.release()
 	c.boundAll()
@@ -210,9 +184,7 @@ func TestAlikeEdgesAreRead(t *testing.T) {
 		func(ctx context.Context) error { return c.readEdges(ctx, readProducts) },
 	} {
 		c.dropClosed("bound")
-		if err := tier(background); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tier(background))
 	}
 	if c.dropClosed("bound"); len(c.rest) > 0 {
 		t.Errorf("%d of %d relationships are left to the screen", len(c.rest), p.edges.len())

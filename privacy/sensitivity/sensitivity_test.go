@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -22,23 +23,22 @@ func model(g *graph.Graph, tau float64) Model {
 
 // TestClosedForms: Δ₂ of complete graphs, stars and hypercubes, by both ways.
 func TestClosedForms(t *testing.T) {
-	ok := must[*graph.Graph](t)
 	for _, tau := range []float64{0.05, 0.5, 1} {
 		for _, c := range []struct {
 			name   string
 			g      *graph.Graph
 			square float64
 		}{
-			{"complete", ok(graph.Complete(12)), 2 * math.Exp(-2*tau*12)},
-			{"star", ok(graph.Star(20)), 20.0/19*math.Exp(-2*tau*20) + 18.0/19*math.Exp(-2*tau)},
-			{"hypercube", ok(graph.Hypercube(5)), 2 * math.Exp(-4*tau) * math.Pow((1+math.Exp(-4*tau))/2, 4)},
+			{"complete", must.Get(graph.Complete(12))(t), 2 * math.Exp(-2*tau*12)},
+			{"star", must.Get(graph.Star(20))(t), 20.0/19*math.Exp(-2*tau*20) + 18.0/19*math.Exp(-2*tau)},
+			{"hypercube", must.Get(graph.Hypercube(5))(t), 2 * math.Exp(-4*tau) * math.Pow((1+math.Exp(-4*tau))/2, 4)},
 		} {
 			want := math.Sqrt(c.square)
-			b := must[Bracket](t)(Bound(background, model(c.g, tau), nil, Options{}))
+			b := must.Get(Bound(background, model(c.g, tau), nil, Options{}))(t)
 			if !near(b, want, 1e-11) {
 				t.Errorf("%s τ=%v: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
-			b = must[Bracket](t)(searchBound(background, model(c.g, tau), nil, Options{Seed: [32]byte{1}}))
+			b = must.Get(searchBound(background, model(c.g, tau), nil, Options{Seed: [32]byte{1}}))(t)
 			if b.Lower > want || !(b.Upper >= want) || b.Upper > 1.021*want && b.Upper > 1e-8 {
 				t.Errorf("%s τ=%v by search: [%v, %v], want %v", c.name, tau, b.Lower, b.Upper, want)
 			}
@@ -49,11 +49,11 @@ func TestClosedForms(t *testing.T) {
 func TestDegenerate(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		g := build(t, n, nil, hops)
-		b := must[Bracket](t)(Bound(background, model(g, 1), nil, Options{}))
+		b := must.Get(Bound(background, model(g, 1), nil, Options{}))(t)
 		if b.Lower != 0 || b.Upper != 0 || b.Edge != [2]int{-1, -1} {
 			t.Errorf("%d nodes without edges: %+v, want Δ₂ = 0", n, b)
 		}
-		if per := must[[]Bracket](t)(PerSensor(background, model(g, 1), Options{})); len(per) != n ||
+		if per := must.Get(PerSensor(background, model(g, 1), Options{}))(t); len(per) != n ||
 			per[0].Upper != 0 {
 			t.Errorf("%d nodes without edges: per sensor %+v", n, per)
 		}
@@ -62,11 +62,11 @@ func TestDegenerate(t *testing.T) {
 	g := build(t, 5, [][3]float64{{0, 1, 1}, {2, 3, 1}}, hops)
 	m := model(g, 1)
 	m.Sensors = []int{4}
-	if b := must[Bracket](t)(Bound(background, m, nil, Options{})); b.Upper > 1e-13 {
+	if b := must.Get(Bound(background, m, nil, Options{}))(t); b.Upper > 1e-13 {
 		t.Errorf("isolated sensor: %+v, want about 0", b)
 	}
 	m.Sensors = nil
-	if b := must[Bracket](t)(Bound(background, m, nil, Options{})); !near(b,
+	if b := must.Get(Bound(background, m, nil, Options{}))(t); !near(b,
 		math.Sqrt2*math.Exp(-2), 1e-12) {
 		t.Errorf("two pairs: %+v, want √2·e⁻²", b)
 	}
@@ -110,7 +110,7 @@ func TestExtremes(t *testing.T) {
 			g := build(t, 5, [][3]float64{{0, 1, w}, {2, 3, other}, {3, 4, 1}}, hops)
 			for _, tau := range []float64{1e-9, 1, 1e6} {
 				want := math.Sqrt2 * math.Exp(-2*tau*w)
-				per := must[[]Bracket](t)(PerSensor(background, model(g, tau), Options{}))
+				per := must.Get(PerSensor(background, model(g, tau), Options{}))(t)
 				if v := per[0].Upper; !(v >= want/math.Sqrt2) || !(v <= 1.5) {
 					t.Errorf("sensor w=%g, %g τ=%g: Upper = %v, want ≥ %v", w, other, tau, v, want/math.Sqrt2)
 				}
@@ -130,12 +130,12 @@ func TestExtremes(t *testing.T) {
 // TestSameBits: the search gives the same bracket at any number of workers.
 func TestSameBits(t *testing.T) {
 	for name, g := range map[string]*graph.Graph{
-		"ba":   must[*graph.Graph](t)(graph.BarabasiAlbert(2000, 5, 1)),
-		"grid": must[*graph.Graph](t)(graph.Grid(40, 50)),
+		"ba":   must.Get(graph.BarabasiAlbert(2000, 5, 1))(t),
+		"grid": must.Get(graph.Grid(40, 50))(t),
 	} {
 		var first Bracket
 		withWorkers(t, func(workers int) {
-			b := must[Bracket](t)(Bound(background, model(g, 0.5), nil, Options{Seed: [32]byte{7}}))
+			b := must.Get(Bound(background, model(g, 0.5), nil, Options{Seed: [32]byte{7}}))(t)
 			if first == (Bracket{}) {
 				first = b
 			}
@@ -149,7 +149,7 @@ func TestSameBits(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(3000, 5, 1))
+	g := must.Get(graph.BarabasiAlbert(3000, 5, 1))(t)
 	if _, err := Bound(ctx, model(g, 1), nil, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Bound: %v, want context.Canceled", err)
 	}
@@ -160,13 +160,13 @@ func TestCancelled(t *testing.T) {
 
 // TestNoSeed: without a seed nothing is left to chance.
 func TestNoSeed(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(900, 2, 1))
-	b := must[Bracket](t)(Bound(background, model(g, 1), nil, Options{}))
+	g := must.Get(graph.BarabasiAlbert(900, 2, 1))(t)
+	b := must.Get(Bound(background, model(g, 1), nil, Options{}))(t)
 	if b.Failure != 0 || b.Upper > 1.021*b.Lower {
 		t.Errorf("without a seed: %+v, want Failure 0 and a closed bracket", b)
 	}
-	s := must[Bracket](t)(Bound(background, model(g, 1), nil,
-		Options{Seed: [32]byte{1}, Failure: 1e-15}))
+	s := must.Get(Bound(background, model(g, 1), nil,
+		Options{Seed: [32]byte{1}, Failure: 1e-15}))(t)
 	if s.Failure > 1e-15 || s.Upper < b.Lower {
 		t.Errorf("with a seed: %+v, want Failure ≤ 1e-15 and Upper ≥ %v", s, b.Lower)
 	}
@@ -174,14 +174,13 @@ func TestNoSeed(t *testing.T) {
 
 // TestPerSensorByRows: a Chebyshev row at a time agrees with the eigenpairs.
 func TestPerSensorByRows(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.BarabasiAlbert(720, 3, 1))
+	g := must.Get(graph.BarabasiAlbert(720, 3, 1))(t)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.RandomWalk), Tau: 0.5, Sensors: []int{3, 700, 41}}
-	rows := must[[]Bracket](t)(PerSensor(background, m, Options{}))
+	rows := must.Get(PerSensor(background, m, Options{}))(t)
 	// A row may be off by Err·‖b‖₂ either way, so no bracket is narrower than twice that.
-	operator := must[*expm.Diffusion](t)
-	least := 2 * math.Sqrt2 * operator(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Chebyshev})).Err()
-	m.Diffusion = operator(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Eigen}))
-	for k, want := range must[[]Bracket](t)(PerSensor(background, m, Options{})) {
+	least := 2 * math.Sqrt2 * must.Get(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Chebyshev}))(t).Err()
+	m.Diffusion = must.Get(expm.New(background, m.Laplacian, 0.5, expm.Options{Method: expm.Eigen}))(t)
+	for k, want := range must.Get(PerSensor(background, m, Options{}))(t) {
 		got := rows[k]
 		if got.Upper < want.Lower || got.Lower > want.Upper || got.Upper-got.Lower > 1e-9 || got.Upper-got.Lower < least*(1-1e-6) {
 			t.Errorf("sensor %d: [%v, %v] by rows, [%v, %v] by eigenpairs", m.Sensors[k], got.Lower, got.Upper, want.Lower, want.Upper)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -21,10 +22,10 @@ import (
 // show that the bound is wasteful.
 func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 	g, _, err := graph.SBM(60, 3, 0.3, 0.03, 1)
-	g = must[*graph.Graph](t)(g, err)
+	g = must.Get(g, err)(t)
 	l := laplacian.New(g, laplacian.Combinatorial)
 	m := Model{Graph: g, Laplacian: l, Tau: 0.2}
-	m.Diffusion = must[*expm.Diffusion](t)(expm.New(background, l, 0.2, expm.Options{Method: expm.Eigen}))
+	m.Diffusion = must.Get(expm.New(background, l, 0.2, expm.Options{Method: expm.Eigen}))(t)
 	u := make([]float64, 60)
 	for i := range u {
 		u[i] = 1 / float64(i+1)
@@ -41,8 +42,8 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 		var mean float64
 		const seeds = 500
 		for k := range seeds {
-			mean += must[float64](t)(violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)},
-				c.mode, 0.1)) / seeds
+			mean += must.Get(violations(background, m, c.weights, [32]byte{1, byte(k), byte(k >> 8)},
+				c.mode, 0.1))(t) / seeds
 		}
 		if mean > 0.182 || mean < c.least {
 			t.Errorf("%s, weights %v: a bound fails in %v, want ≤ 0.1 and not far below", c.mode, c.weights != nil, mean)
@@ -61,9 +62,7 @@ func TestMoments(t *testing.T) {
 						t.Errorf("%s %v τ=%v: [%v, %v], exact [%v, %v]", name, kind, tau, low, up, exactLow, exactUp)
 					}
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}
 		}
 	}
@@ -73,10 +72,10 @@ func TestMoments(t *testing.T) {
 // of n leaves reaches n/(n+1)… of it, see TestClosedForms.
 func TestLeaf(t *testing.T) {
 	const n = 1000
-	g := must[*graph.Graph](t)(graph.Star(n))
+	g := must.Get(graph.Star(n))(t)
 	for _, tau := range []float64{0.5, 0.75, 1} {
 		exact := float64(n)/(n-1)*math.Exp(-2*tau*n) + float64(n-2)/(n-1)*math.Exp(-2*tau)
-		up := must[float64](t)(momentsOf(model(g, tau), 0, 1, 1))
+		up := must.Get(momentsOf(model(g, tau), 0, 1, 1))(t)
 		if up < exact || up > 1.003*exact {
 			t.Errorf("τ=%v: leaf of a star of %d: %v, exact %v", tau, n, up, exact)
 		}
@@ -88,7 +87,7 @@ func TestLeaf(t *testing.T) {
 func TestConductance(t *testing.T) {
 	for name, g := range families(t, 80) {
 		m := model(g, 1)
-		spec := must[*expm.Spectrum](t)(expm.Decompose(background, m.Laplacian, nil))
+		spec := must.Get(expm.Decompose(background, m.Laplacian, nil))(t)
 		resistance := func(u, v int) (r float64) {
 			for k, lambda := range spec.Lambda() {
 				if k >= spec.Nullity() {
@@ -105,19 +104,15 @@ func TestConductance(t *testing.T) {
 				t.Errorf("complete graph: conductance ≥ %v, exact %v", common, 1/r)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	ring := must[*graph.Graph](t)(graph.Cycle(6))
+	ring := must.Get(graph.Cycle(6))(t)
 	err := eachConductance(model(ring, 1), func(u, v int, common, detour float64) {
 		if common != 1 || math.Abs(detour-1.2) > 1e-12 {
 			t.Errorf("cycle of 6: conductance ≥ %v, %v, want 1 and 1 + 1/5", common, detour)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // TestDetours: on a wheel whose spokes end at every other node of the rim each edge has a detour of three
@@ -135,9 +130,7 @@ func TestDetours(t *testing.T) {
 				t.Errorf("%d spokes, edge (%d, %d): conductance ≥ %v, %v, want 1 and 1 + 1/3", spokes, u, v, common, detour)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }
 
@@ -164,9 +157,7 @@ func TestCertify(t *testing.T) {
 						t.Error("wide:", what)
 					}
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}
 		}
 	}
@@ -184,7 +175,7 @@ func TestHub(t *testing.T) {
 	}
 	edges[0][2] = 1
 	m := model(build(t, leaves+1, edges, hops), tau)
-	up := must[float64](t)(momentsOf(m, 0, 1, 1))
+	up := must.Get(momentsOf(m, 0, 1, 1))(t)
 	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(x) }
 	op := func(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float { return f(exact(0), x, y) }
 	add, mul, quo := (*big.Float).Add, (*big.Float).Mul, (*big.Float).Quo

@@ -10,31 +10,15 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
-// heatKernel exponentiates L by gonum.
-func heatKernel(l *laplacian.Laplacian, tau float64) *mat.Dense {
-	n := l.Order()
-	a := mat.NewDense(n, n, nil)
-	e, col := make([]float64, n), make([]float64, n)
-	for j := range n {
-		clear(e)
-		e[j] = -tau
-		l.MulVecTo(col, false, e)
-		a.SetCol(j, col)
-	}
-	m := new(mat.Dense)
-	m.Exp(a)
-	return m
-}
-
 // worst returns max over the edges of g of ‖diag(√u)M_S(e_i − e_j)‖/length.
 func worst(g *graph.Graph, l *laplacian.Laplacian, tau float64, sensors []int, u []float64) float64 {
-	m, best := heatKernel(l, tau), 0.0
+	m, best := testgraph.Exponential(l, tau), 0.0
 	for e := range g.Edges() {
 		sum := 0.0
 		for k, s := range sensors {
@@ -89,8 +73,8 @@ func TestTauInterval(t *testing.T) {
 		from := math.Exp(3*rnd.Float64() - 2)
 		set := Uncertainty{TauFrom: from, TauTo: from * (1.2 + 3*rnd.Float64())}
 		m := Model{Graph: g, Laplacian: l, Tau: 1, Sensors: sensors}
-		e := must[Envelope](t)(WorstCase(background, m, u, set, Options{}))
-		products := must[Envelope](t)(tauByProducts(background, m, u, set, Options{}))
+		e := must.Get(WorstCase(background, m, u, set, Options{}))(t)
+		products := must.Get(tauByProducts(background, m, u, set, Options{}))(t)
 		best := 0.0
 		for k := range 1000 {
 			best = max(best, worst(g, l, set.TauFrom+(set.TauTo-set.TauFrom)*float64(k)/999, sensors, u))
@@ -117,20 +101,16 @@ func bottleneck(t *testing.T) *graph.Graph {
 	// ends' own relationships fall.
 	var b graph.Builder
 	for i := range 8 {
-		if _, err := b.AddNode(graph.ID(rune('a' + i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(rune('a' + i))))(t)
 	}
 	for i := range 7 {
 		length := 100.0
 		if i == 3 {
 			length = .01
 		}
-		if err := b.Connect(i, i+1, 1, length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(i, i+1, 1, length))
 	}
-	return must[*graph.Graph](t)(b.Graph())
+	return must.Get(b.Graph())(t)
 }
 
 // The largest Δ₂ is inside of the interval, and far above both ends of it: no certificate that looks
@@ -161,8 +141,8 @@ func TestPeakInside(t *testing.T) {
 			best = max(best, at(set.TauFrom*math.Pow(set.TauTo/set.TauFrom, float64(k)/999)))
 		}
 		m := Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
-		joint := must[Envelope](t)(WorstCase(background, m, nil, set, Options{}))
-		products := must[Envelope](t)(tauByProducts(background, m, nil, set, Options{}))
+		joint := must.Get(WorstCase(background, m, nil, set, Options{}))(t)
+		products := must.Get(tauByProducts(background, m, nil, set, Options{}))(t)
 		if !(ends < best*(1-1e-6)) || joint.Upper < best || products.Upper < best || joint.Upper > best*1.002 || products.Upper > best*1.2 {
 			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v",
 				set.TauFrom, set.TauTo, best, ends, joint, products)
@@ -173,8 +153,8 @@ func TestPeakInside(t *testing.T) {
 // With all sensors Δ₂ falls with τ, and the start of the interval is all that counts.
 func TestAllSensors(t *testing.T) {
 	g, set := bottleneck(t), Uncertainty{TauFrom: .5, TauTo: 4}
-	want := must[Bracket](t)(Bound(background, model(g, .5), nil, Options{})).Upper
-	e := must[Envelope](t)(WorstCase(background, model(g, 1), nil, set, Options{}))
+	want := must.Get(Bound(background, model(g, .5), nil, Options{}))(t).Upper
+	e := must.Get(WorstCase(background, model(g, 1), nil, set, Options{}))(t)
 	if e.Upper < want*(1-1e-12) || e.Upper > want*(1+1e-9) || e.Tau != .5 {
 		t.Errorf("%+v, want %v at 0.5", e, want)
 	}
@@ -185,20 +165,16 @@ func reweighed(t *testing.T, g *graph.Graph, factor func(w float64) float64) *gr
 	t.Helper()
 	var b graph.Builder
 	for i := range g.Order() {
-		if _, err := b.AddNode(g.ID(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(g.ID(i)))(t)
 	}
 	for e := range g.Edges() {
 		w := factor(e.Weight)
 		if w == 0 {
 			continue
 		}
-		if err := b.Connect(e.U, e.V, w, e.Length); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, w, e.Length))
 	}
-	return must[*graph.Graph](t)(b.Graph())
+	return must.Get(b.Graph())(t)
 }
 
 // Graphs that lack a relationship, also one that holds two parts together, count by
@@ -225,12 +201,12 @@ func TestAlternatives(t *testing.T) {
 			}
 		}
 		m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: .5, Sensors: sensors}
-		plain := must[Bracket](t)(Bound(background, m, u, Options{}))
-		e := must[Envelope](t)(WorstCase(background, m, u, Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, Options{}))
+		plain := must.Get(Bound(background, m, u, Options{}))(t)
+		e := must.Get(WorstCase(background, m, u, Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, Options{}))(t)
 		if e.Upper < best || e.Lower < best*.99 || e.Upper < plain.Upper*(1-1e-9) {
 			t.Errorf("trial %d, %v: %+v; tried %v, the graph itself %v", trial, kind, e, best, plain.Upper)
 		}
-		only := must[Envelope](t)(WorstCase(background, m, u, Uncertainty{Alternatives: list}, Options{}))
+		only := must.Get(WorstCase(background, m, u, Uncertainty{Alternatives: list}, Options{}))(t)
 		exact := worst(g, m.Laplacian, .5, sensors, u)
 		for _, l := range list {
 			exact = max(exact, worst(g, l, .5, sensors, u))
@@ -242,9 +218,9 @@ func TestAlternatives(t *testing.T) {
 }
 
 func TestUncertaintyRefused(t *testing.T) {
-	g := must[*graph.Graph](t)(graph.Cycle(6))
+	g := must.Get(graph.Cycle(6))(t)
 	m := model(g, 1)
-	other := must[*graph.Graph](t)(graph.Cycle(7))
+	other := must.Get(graph.Cycle(7))(t)
 	for name, set := range map[string]Uncertainty{
 		"empty interval": {TauFrom: 2, TauTo: 1},
 		"from 0":         {TauFrom: 0, TauTo: 1},
@@ -275,8 +251,8 @@ func TestFurtherRelationship(t *testing.T) {
 		graph    *graph.Graph
 		from, to float64
 	}{
-		"path": {must[*graph.Graph](t)(graph.Path(12)), 1.235, 1.245},
-		"grid": {must[*graph.Graph](t)(graph.Grid(3, 4)), 1.073, 1.083},
+		"path": {must.Get(graph.Path(12))(t), 1.235, 1.245},
+		"grid": {must.Get(graph.Grid(3, 4))(t), 1.073, 1.083},
 	} {
 		g, edges := c.graph, [][3]float64(nil)
 		for e := range g.Edges() {
@@ -292,8 +268,8 @@ func TestFurtherRelationship(t *testing.T) {
 			}
 		}
 		m := model(g, 2)
-		alone := must[Bracket](t)(Bound(background, m, nil, Options{})).Upper
-		e := must[Envelope](t)(WorstCase(background, m, nil, Uncertainty{Alternatives: further}, Options{}))
+		alone := must.Get(Bound(background, m, nil, Options{}))(t).Upper
+		e := must.Get(WorstCase(background, m, nil, Uncertainty{Alternatives: further}, Options{}))(t)
 		if ratio := e.Lower / alone; !(ratio > c.from && ratio < c.to) || e.Alternative < 0 {
 			t.Errorf("%s: Δ₂ with one more relationship is %v times the graph's, want %v to %v", name, ratio, c.from, c.to)
 		}

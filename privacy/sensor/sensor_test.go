@@ -290,9 +290,7 @@ func TestCloakOneProcess(t *testing.T) {
 		t.Error("two processes share a state")
 	}
 	w.Close()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-done)
 	must.Do(t, os.WriteFile(filepath.Join(opts.StateDir, "state.db"), []byte("garbage"), 0o600))
 	if _, err := cloak(pk, `{"releaseId":"2","reading":0}`, opts); err == nil {
 		t.Error("a damaged state was used")

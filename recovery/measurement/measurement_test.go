@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -30,10 +31,7 @@ func TestWhiten(t *testing.T) {
 	op := random(rnd, m, n)
 	u := []float64{4, 0, 1, 0.25, 0, 9}
 	y := []float64{1, 2, 3, 4, 5, 6}
-	d, err := measurement.Whiten(linop.Dense{M: op, Bound: 1e-3}, y, u)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(measurement.Whiten(linop.Dense{M: op, Bound: 1e-3}, y, u))(t)
 	want := mat.NewDense(4, n, nil)
 	for r, s := range []int{0, 2, 3, 5} {
 		for j := range n {

@@ -76,9 +76,7 @@ func TestClosedForms(t *testing.T) {
 // matrix that gonum exponentiates.
 func TestAgainstMatrix(t *testing.T) {
 	g, _, err := graph.SBM(40, 2, .4, .1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct {
 		kind    laplacian.Kind
 		sensors []int
@@ -116,21 +114,11 @@ func TestAgainstMatrix(t *testing.T) {
 
 // exponential returns M from the entries of L.
 func exponential(m sensitivity.Model) *mat.Dense {
-	n := m.Graph.Order()
-	l := mat.NewDense(n, n, nil)
-	e, col := make([]float64, n), make([]float64, n)
-	for j := range n {
-		clear(e)
-		e[j] = -m.Tau
-		m.Laplacian.MulVecTo(col, false, e)
-		l.SetCol(j, col)
-	}
-	var x mat.Dense
-	x.Exp(l)
+	x := testgraph.Exponential(m.Laplacian, m.Tau)
 	if m.Sensors == nil {
-		return &x
+		return x
 	}
-	a := mat.NewDense(len(m.Sensors), n, nil)
+	a := mat.NewDense(len(m.Sensors), m.Graph.Order(), nil)
 	for r, i := range m.Sensors {
 		a.SetRow(r, x.RawRowView(i))
 	}

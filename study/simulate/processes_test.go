@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -60,7 +61,7 @@ func TestSumOverTau(t *testing.T) {
 	r := under(t, m, p, Options{Seed: 1, Common: true})
 	n, source := m.Graph.Order(), 16
 	values, x := make([]float64, n), make([]float64, n)
-	truth := testkit.HeatKernel(m.Graph, 1.1)
+	truth := testgraph.Heat(m.Graph, 1.1)
 	for i := range values {
 		values[i] = truth.At(i, source) + p.Sigma()*math.Sin(float64(7*i+1)) // noise of a kind
 		x[i] = r.u[i] * values[i]
@@ -70,7 +71,7 @@ func TestSumOverTau(t *testing.T) {
 	byHand := func(points int) []float64 {
 		sum := make([]float64, n)
 		for k := range points {
-			heat := testkit.HeatKernel(m.Graph, .5*math.Pow(24, (float64(k)+.5)/float64(points)))
+			heat := testgraph.Heat(m.Graph, .5*math.Pow(24, (float64(k)+.5)/float64(points)))
 			for i := range sum {
 				log := 0.0
 				for s, y := range values {

@@ -9,6 +9,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -55,7 +56,7 @@ func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, 
 		in.Sigmas = append(in.Sigmas, sigma)
 	}
 	opts.TauFrom, opts.TauTo = uncertainty.TauFrom, uncertainty.TauTo
-	kernel := testkit.HeatKernel(m.Graph, 2)
+	kernel := testgraph.Heat(m.Graph, 2)
 	random := rand.New(rand.NewPCG(3, 0))
 	seen := map[[2]bool]int{}
 	for k := range 8 {

@@ -6,14 +6,13 @@ import (
 	"encoding/binary"
 	"os"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestTableIsGenerated recomputes every 61st segment of the table.
 func TestTableIsGenerated(t *testing.T) {
-	table, err := os.ReadFile("../../quantile.bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(os.ReadFile("../../quantile.bin"))(t)
 	if len(table) != octaves*segments*terms*8 {
 		t.Fatalf("the table has %d bytes", len(table))
 	}

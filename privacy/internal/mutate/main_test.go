@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestMutationsApply: every fault still has the text that it changes, once, changes
@@ -29,16 +31,10 @@ func TestMutationsApply(t *testing.T) {
 				t.Errorf("%s changes nothing in %s", m.name, c.file)
 			}
 		}
-		paths, err := filepath.Glob(filepath.Join(m.in(), "*_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		paths := must.Get(filepath.Glob(filepath.Join(m.in(), "*_test.go")))(t)
 		var text []byte
 		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(path))(t)
 			text = append(text, data...)
 		}
 		for _, name := range m.tests() {

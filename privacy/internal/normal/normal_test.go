@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy/internal/normal"
 )
 
@@ -14,9 +15,7 @@ import (
 func TestPi(t *testing.T) {
 	want, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899", 10, 300,
 		big.ToNearestEven)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := new(big.Float).SetInt(normal.Pi(256))
 	got.SetMantExp(got, -256)
 	if d, _ := got.Sub(got, want).Float64(); math.Abs(d) > 0x1p-254 {
@@ -39,9 +38,7 @@ func TestCDF(t *testing.T) {
 		{1, 1 << 40, "0.50000000000036283589033831292721510726999879676064"},
 	} {
 		want, _, err := big.ParseFloat(c.want, 10, 300, big.ToNearestEven)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, bits := range []uint{64, 128, 150} {
 			got := new(big.Float).SetInt(normal.CDF(c.num, c.den, bits))
 			got.SetMantExp(got, -int(bits))
