@@ -199,7 +199,7 @@ var fast = []mutation{
 		"noise drawn before the spend",
 		[]change{{
 			"run/pay.go", "	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
-			"	if _, err := draw(); err != nil {\n		return nil, err\n	}\n	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
+			"	if _, err := draw(); err != nil {\n		return none, err\n	}\n	err = spend(ctx, job.Ledger, c, job.RequireCap)\n",
 		}},
 		"TestNoiseIsDrawnAfterTheSpend",
 	},
