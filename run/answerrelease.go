@@ -18,8 +18,8 @@ var ErrAnswered = errors.New("graphcloak: people have a kept answer already")
 // ReleaseAnswers spends the budget of a plan and releases the answers of its people: of their truths in the store, or those that they
 // sent who drew them themselves. [Model.PublishAnswers] writes it. A dry run ends before the payment, with no release. It returns
 // [ErrMissingSignal] where people of the plan have no truth, [ErrAnswered] where some have a kept answer, [ErrRound] where it was
-// drawn at another ε, and the
-// errors of [plan.Model.MatchesWhisper], [answer.Plan.Collect] and [Model.Release].
+// drawn at another ε, [ErrPaidMeanwhile] where another run has asked since, and the errors of [plan.Model.MatchesWhisper],
+// [answer.Plan.Collect] and [Model.Release].
 func (m *Model) ReleaseAnswers(ctx context.Context, p *plan.Whisper, sent []answer.Value, job Job) (*AnswerRelease, error) {
 	job.Asking = plan.Asking{Rumour: p.Rumour, Round: p.Round, Epsilon: p.Epsilon}
 	job, err := job.begun(m.Source)
@@ -29,10 +29,7 @@ func (m *Model) ReleaseAnswers(ctx context.Context, p *plan.Whisper, sent []answ
 	if err := m.MatchesWhisper(p); err != nil {
 		return nil, err
 	}
-	kept, err := m.keptAnswers(ctx, job)
-	if err == nil {
-		err = sameEpsilon(kept, job.Asking)
-	}
+	kept, job, err := m.keptBefore(ctx, job)
 	if err != nil {
 		return nil, err
 	}

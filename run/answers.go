@@ -17,6 +17,9 @@ import (
 
 // truths reads the answer property: 1 for yes, 0 for no, NaN for who is not asked.
 func (m *Model) truths(ctx context.Context, s plan.Signal) ([]float64, error) {
+	if s.AnswerProperty == "" { // no other private property is ever read as answers
+		return nil, fmt.Errorf("%w: it is about no answers", plan.ErrNoSignal)
+	}
 	if err := errors.Join(s.Validate(), s.CheckPrivate(m.PublicProperties())); err != nil {
 		return nil, err
 	}
@@ -88,6 +91,18 @@ func sameEpsilon(kept answer.Kept, a plan.Asking) error {
 		}
 	}
 	return nil
+}
+
+// keptBefore reads the kept answers, and returns them with a job whose ledger pays only as long as no other run has asked since: who
+// slept between asks nobody twice in a round.
+func (m *Model) keptBefore(ctx context.Context, job Job) (kept answer.Kept, _ Job, err error) {
+	if job.Ledger, _, err = Once(ctx, job.Ledger, Scope(job.Signal)); err != nil {
+		return nil, job, err
+	}
+	if kept, err = m.keptAnswers(ctx, job); err == nil {
+		err = sameEpsilon(kept, job.Asking)
+	}
+	return kept, job, err
 }
 
 func answerAttempt(p *plan.Whisper, job Job) *Attempt {

@@ -23,15 +23,13 @@ import (
 )
 
 // runWhisper asks those who have no kept answer of the round, releases what they say, finds where the rumour began, and writes all
-// kept answers back. Where nobody is left to ask it spends nothing and reads the kept answers alone.
+// kept answers back. Where nobody is left to ask it spends nothing and reads the kept answers alone. Where another run has asked
+// since the kept answers were read, nobody is asked again: [ErrPaidMeanwhile].
 func (m *Model) runWhisper(ctx context.Context, job Job) (*report.Report, error) {
 	start := time.Now()
 	defer m.BeginPartition(ctx)()
-	kept, err := m.keptAnswers(ctx, job)
+	kept, job, err := m.keptBefore(ctx, job)
 	if err != nil {
-		return nil, err
-	}
-	if err := sameEpsilon(kept, job.Asking); err != nil {
 		return nil, err
 	}
 	p, truths, err := m.askWhom(ctx, job, kept)
@@ -112,8 +110,11 @@ func (m *Model) answering(people []int, kept answer.Kept) []int {
 	return slices.Compact(nodes)
 }
 
-// checkWhisper finds what would stop a release of answers, or the ledger from paying for it.
+// checkWhisper finds what would stop a release of answers or their recovery, or the ledger from paying for it.
 func (m *Model) checkWhisper(ctx context.Context, p *plan.Whisper, job Job, outline report.Table) error {
+	if err := analyst.CheckFalseAlarm(job.Recover.FalseAlarm); err != nil {
+		return err
+	}
 	if err := checkPublished(ctx, job.Ledger, job.Signal); err != nil {
 		return err
 	}

@@ -108,6 +108,26 @@ func TestWhisperCap(t *testing.T) {
 	}
 }
 
+// TestWhisperRace: a run that slept while another asked pays for nothing and keeps what the other wrote.
+func TestWhisperRace(t *testing.T) {
+	s, job := whisperJob(t)
+	other := job
+	job.PlannedWhisper = func(*plan.Whisper) error {
+		_, err := graphcloak.Run(t.Context(), s, other, graphcloak.LoadOptions{})
+		return err
+	}
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, run.ErrPaidMeanwhile) {
+		t.Errorf("%v, want %v", err, run.ErrPaidMeanwhile)
+	}
+	if a := spent(t, s); a.Releases != 1 || a.Spent.PureEpsilon() != 3 {
+		t.Errorf("%d releases, ε = %v: want what the other run spent", a.Releases, a.Spent.PureEpsilon())
+	}
+	job.PlannedWhisper = nil
+	if again := must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t); again.Whisper.New != 0 {
+		t.Errorf("%+v: want the answers of the other run", again.Whisper)
+	}
+}
+
 // TestWhisperRefused: what is no yes and no no is counted and not named; a store without any answer has nothing to hide.
 func TestWhisperRefused(t *testing.T) {
 	s, job := whisperJob(t)
@@ -116,6 +136,12 @@ func TestWhisperRefused(t *testing.T) {
 	if !errors.Is(err, run.ErrBadSignal) || !strings.Contains(err.Error(), "2 nodes") || strings.Contains(err.Error(), ".5") {
 		t.Errorf("%v", err)
 	}
+	job.Signal.Values[7], job.Signal.Values[9] = 0, 0
+	job.Recover.FalseAlarm = 2
+	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
+		t.Error("a rate of false alarms of 2 is taken")
+	}
+	job.Recover.FalseAlarm = 0
 	for i := range job.Signal.Values {
 		job.Signal.Values[i] = math.NaN()
 	}

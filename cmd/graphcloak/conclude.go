@@ -81,15 +81,21 @@ func (a *app) certified(b report.BPDN) error {
 	return nil
 }
 
-// finishRelease writes a release, prints it, and forgets what was kept of it.
+// finishRelease is publish for heat.
+func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
+	spent := fmt.Sprintf("ε = %v at δ = %v", r.Plan().Epsilon, r.Plan().Delta)
+	return a.publish(job, spent, func() (int64, error) { return m.Publish(ctx, r, job) }, func() error { return a.showRelease(r) })
+}
+
+// publish writes a release, prints it, and forgets what was kept of it.
 // The ledger holds the digest of its values before they are shown: anyone who drew others for
 // the same payment is refused.
-func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcloak.Release, job graphcloak.Job) error {
-	written, err := m.Publish(ctx, r, job)
+func (a *app) publish(job graphcloak.Job, spent string, write func() (int64, error), show func() error) error {
+	written, err := write()
 	if err != nil {
 		return a.outdated(err, job.RunID)
 	}
-	if err := a.showRelease(r); err != nil {
+	if err := show(); err != nil {
 		return a.paidFor(job.RunID, err)
 	}
 	if err := a.forget(); err != nil {
@@ -99,8 +105,8 @@ func (a *app) finishRelease(ctx context.Context, m *graphcloak.Model, r *graphcl
 		a.note("Wrote %d node properties as run %s", written, job.RunID)
 	}
 	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v at δ = %v from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan().Epsilon, r.Plan().Delta, run.Scope(job.Signal), path)
+		a.note("Spent %s from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri", spent,
+			run.Scope(job.Signal), path)
 	}
 	return nil
 }

@@ -63,30 +63,20 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	if _, err := checkState(); err != nil {
-		return err
-	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := a.model(ctx, s, p.Model)
-	if err != nil {
-		return err
-	}
 	digest, err := p.Digest()
 	if err != nil {
 		return err
 	}
-	identity, err := jobIdentity(job, a.config, []any{digest, job.Signal.Sent})
-	if err != nil {
-		return err
-	}
-	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{run.Scope(job.Signal), identity, p.GraphDigest, false, a.config.Write.DryRun}); done || err != nil {
-		return err
-	}
+	return a.onReleaseModel(ctx, job, p.GraphDigest, []any{digest, job.Signal.Sent},
+		func(s graphStore, m *graphcloak.Model, identity string) error {
+			return a.releaseFrom(ctx, s, m, p, job, identity)
+		})
+}
+
+// releaseFrom makes a release that nothing stands in the way of, or the part of it that a dry run may.
+func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
+	identity string,
+) error {
 	if !job.Signal.Cloaked { // what sensors sent is drawn already
 		accuracy, err := a.outlook(ctx, m, p, job.Recover)
 		if err == nil {

@@ -50,26 +50,10 @@ func (a *app) wouldAsk(p *graphcloak.Whisper, job graphcloak.Job) error {
 	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
 }
 
-// finishAnswers is finishRelease for answers.
+// finishAnswers is publish for answers.
 func (a *app) finishAnswers(ctx context.Context, m *graphcloak.Model, r *run.AnswerRelease, job graphcloak.Job) error {
-	written, err := m.PublishAnswers(ctx, r, job)
-	if err != nil {
-		return a.outdated(err, job.RunID)
-	}
-	if err := a.showAnswers(r); err != nil {
-		return a.paidFor(job.RunID, err)
-	}
-	if err := a.forget(); err != nil {
-		a.warn("the staged release could not be removed: %v", err)
-	}
-	if job.Write.Enabled {
-		a.note("Wrote %d node properties as run %s", written, job.RunID)
-	}
-	if path := a.outputPath(); path != "" && a.tty.err {
-		a.note("Spent ε = %v of each of %s from scope %s; next: `graphcloak recover --release %s` with the same --from or --uri",
-			r.Plan.Epsilon, peopleOf(len(r.Plan.People)), run.Scope(job.Signal), path)
-	}
-	return nil
+	spent := fmt.Sprintf("ε = %v of each of %s", r.Plan.Epsilon, peopleOf(len(r.Plan.People)))
+	return a.publish(job, spent, func() (int64, error) { return m.PublishAnswers(ctx, r, job) }, func() error { return a.showAnswers(r) })
 }
 
 func (a *app) showAnswers(r *run.AnswerRelease) error {

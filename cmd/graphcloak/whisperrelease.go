@@ -20,46 +20,29 @@ func (a *app) releaseAnswers(ctx context.Context, path string, sensors fromSenso
 	if err != nil {
 		return err
 	}
-	if _, err := checkState(); err != nil {
-		return err
-	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := a.model(ctx, s, p.Model)
-	if err != nil {
-		return err
-	}
 	digest, err := p.Digest()
 	if err != nil {
 		return err
 	}
-	identity, err := jobIdentity(job, a.config, []any{digest, sent})
-	if err != nil {
-		return err
-	}
-	scope := run.Scope(job.Signal)
-	if done, err := a.resolveInterrupted(ctx, s, interruption{scope, identity, p.GraphDigest, false, job.DryRun}); done || err != nil {
-		return err
-	}
-	if !job.DryRun {
-		if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
-			return err
-		}
-	}
-	r, err := m.ReleaseAnswers(ctx, &p, sent, job)
-	if err != nil {
-		return a.unspent(job.RunID, explain(job, asRefusal(err)))
-	}
-	if job.DryRun {
-		if err := a.noteNewScope(ctx, s.Ledger(), scope); err != nil {
-			return err
-		}
-		return a.wouldAsk(&p, job)
-	}
-	return a.finishAnswers(ctx, m, r, job)
+	return a.onReleaseModel(ctx, job, p.GraphDigest, []any{digest, sent},
+		func(s graphStore, m *graphcloak.Model, identity string) error {
+			if !job.DryRun {
+				if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
+					return err
+				}
+			}
+			r, err := m.ReleaseAnswers(ctx, &p, sent, job)
+			if err != nil {
+				return a.unspent(job.RunID, explain(job, asRefusal(err)))
+			}
+			if job.DryRun {
+				if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
+					return err
+				}
+				return a.wouldAsk(&p, job)
+			}
+			return a.finishAnswers(ctx, m, r, job)
+		})
 }
 
 // answersJob reads what the command was given, before a store is opened.

@@ -640,6 +640,16 @@ var fast = []mutation{
 		"run:TestWhisper",
 	},
 	{
+		"who slept while another run asked asks again",
+		[]change{{"run/answers.go", "if job.Ledger, _, err = Once(", "if _, _, err = Once("}},
+		"run:TestWhisperRace",
+	},
+	{
+		"a rate of false alarms is checked after the spend",
+		[]change{{"run/whisper.go", "analyst.CheckFalseAlarm(job.Recover.FalseAlarm)", "analyst.CheckFalseAlarm(0)"}},
+		"run:TestWhisperRefused",
+	},
+	{
 		"a round at another ε mixes with it",
 		[]change{{"run/answers.go", "case k.Round >= a.AtRound():", "case k.Round > a.AtRound():"}},
 		"run:TestWhisper",

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/run"
+)
+
+// onReleaseModel calls do with the store and the model of a release, unless one of the same identity was interrupted and is completed
+// in its place. what identifies what is released.
+func (a *app) onReleaseModel(ctx context.Context, job graphcloak.Job, graph privacy.Digest, what any,
+	do func(s graphStore, m *graphcloak.Model, identity string) error,
+) error {
+	if _, err := checkState(); err != nil {
+		return err
+	}
+	s, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	m, err := a.model(ctx, s, job.Settings)
+	if err != nil {
+		return err
+	}
+	identity, err := jobIdentity(job, a.config, what)
+	if err != nil {
+		return err
+	}
+	if done, err := a.resolveInterrupted(ctx, s,
+		interruption{run.Scope(job.Signal), identity, graph, false, a.config.Write.DryRun}); done || err != nil {
+		return err
+	}
+	return do(s, m, identity)
+}
