@@ -138,8 +138,8 @@ func (a *analysis) addLearnt() {
 	}
 }
 
-// toldGraphs is how many graphs a note names.
-const toldGraphs = 8
+// namedGraphs is how many graphs a note names.
+const namedGraphs = 8
 
 // learntOfGraphs names the likeliest graphs with their probabilities.
 func learntOfGraphs(list []report.GraphProbability) string {
@@ -154,7 +154,7 @@ func learntOfGraphs(list []report.GraphProbability) string {
 		return 0
 	})
 	var names []string
-	for _, x := range order[:min(len(order), toldGraphs)] {
+	for _, x := range order[:min(len(order), namedGraphs)] {
 		names = append(names, fmt.Sprintf("%s %s", x.Label(), report.Percent(x.Probability)))
 	}
 	text, chance, p := strings.Join(names, ", "), 1/float64(len(list)), order[0].Probability
