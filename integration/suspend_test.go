@@ -70,6 +70,10 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 			})
 		}
 	}
+	f.until("a tick is finished", func() bool { // where every one so far was cancelled
+		ended, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true})
+		return err == nil && slices.ContainsFunc(ended, func(c jobs.Claim) bool { return c.Status == jobs.Finished })
+	})
 	if err := s.Jobs().SetPaused(t.Context(), name, true); err != nil {
 		t.Fatal(err)
 	}
