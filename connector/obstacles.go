@@ -7,23 +7,24 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // Obstacles classifies existing values of the properties that a run is to write: those of
 // another run, whose id is on the same node, and those of the user.
 type Obstacles struct {
-	run     Run
 	known   map[string][]string // what each run under the same run-id property writes
 	users   map[string]int      // nodes that hold a property of the user's, by its name
 	touched map[string]bool
 }
 
 // NewObstacles classifies for a run, given the runs that the store knows.
-func NewObstacles(run Run, runs []Run) *Obstacles {
-	o := &Obstacles{run: run, known: map[string][]string{run.ID: run.Columns}, users: map[string]int{}, touched: map[string]bool{}}
+func NewObstacles(run jobs.Run, runs []jobs.Run) *Obstacles {
+	o := &Obstacles{known: map[string][]string{run.RunID: run.Write.Columns}, users: map[string]int{}, touched: map[string]bool{}}
 	for _, k := range runs {
-		if k.RunIDColumn == run.RunIDColumn {
-			o.known[k.ID] = k.Columns
+		if k.Write != nil && k.Write.RunIDColumn == run.Write.RunIDColumn {
+			o.known[k.RunID] = k.Write.Columns
 		}
 	}
 	return o

@@ -11,64 +11,78 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // RunLabel is the label of the node that records a run.
 const RunLabel = "GraphCloakRun"
 
-// A Status is how far a run has come: reserved, running, then finished or undone; or
-// reserved and cancelled.
-const (
-	Reserved  = "RESERVED" // nothing is written; its budget is about to be spent, or is
-	Cancelled = "CANCELED" // it was reserved, and nothing was spent
-	Running   = "RUNNING"  // some values may be written
-	Finished  = "FINISHED" // all values are written
-	Undone    = "UNDONE"   // the values were removed; what was spent stays spent
-)
-
-// Run is what a store knows of a run.
-type Run struct {
-	ID          string         `json:"runId"`
-	Status      string         `json:"status"`
-	RunIDColumn string         `json:"runIdProperty"`    // property that holds the run's id on each node
-	Columns     []string       `json:"properties"`       // every property that it writes, RunIDColumn too
-	Table       string         `json:"tableDigest"`      // [TableHash] of what it writes; "" for an outline
-	Graph       string         `json:"graphDigest"`      // of the graph, hexadecimal
-	Nodes       int64          `json:"nodesWritten"`     // nodes that carry its values
-	Record      map[string]any `json:"record,omitempty"` // [report.Table.Record]
-}
-
-// NewRun returns the record of a run that is about to be written.
-func NewRun(graph [32]byte, t report.Table) Run {
-	r := Run{
-		ID: t.RunID(), Status: Running, RunIDColumn: t.RunIDColumn(),
-		Graph: hex.EncodeToString(graph[:]), Record: map[string]any{},
-	}
+// NewRun returns the record of a run whose table is about to be written, at a status.
+func NewRun(graph [32]byte, t report.Table, status jobs.Status) jobs.Run {
+	w := &jobs.Write{Status: status, RunIDColumn: t.RunIDColumn(), Graph: hex.EncodeToString(graph[:])}
 	for _, c := range t.Columns() {
-		r.Columns = append(r.Columns, c.Name)
+		w.Columns = append(w.Columns, c.Name)
 	}
 	if HasValues(t) {
-		r.Table = TableHash(t)
+		w.Table = TableHash(t)
+	}
+	r := jobs.Run{RunID: t.RunID(), Mode: "write", Write: w}
+	places := map[string]any{
+		"releaseId": &r.ReleaseID, report.SignalKey: &r.Signal, "budgetScope": &r.BudgetScope, "startedAt": &r.StartedAt,
+		"epsilonSpent": &r.EpsilonSpent, "deltaSpent": &r.DeltaSpent, "community": &r.Answer, "communityProbability": &r.Probability,
+		report.VerdictKey: &r.Verdict, report.FaultySensorsKey: &r.FaultySensors, "bpdnStatus": &r.BPDNStatus,
 	}
 	for _, p := range t.Record() {
-		r.Record[p.Name] = p.Value
+		switch at := places[p.Name].(type) {
+		case *string:
+			*at, _ = p.Value.(string)
+		case *float64:
+			*at, _ = p.Value.(float64)
+		case *int64:
+			*at, _ = p.Value.(int64)
+		case *time.Time:
+			text, _ := p.Value.(string)
+			*at, _ = time.Parse(time.RFC3339, text)
+		}
 	}
 	return r
 }
 
-// Recorded returns a run as it was read back, with only those property names that a
-// run can have written: what stands in a store may have been put there by somebody
-// else, and the names are removed from nodes.
-func Recorded(r Run) Run {
-	prefix, ok := strings.CutSuffix(r.RunIDColumn, report.Outline("", "", nil).RunIDColumn()[len(report.DefaultPrefix):])
-	if !ok || prefix == "" {
-		r.RunIDColumn, r.Columns = "", nil
+// Known returns a run as a store shows it, of its record as it was read back. Only those property names are left
+// that a run can have written: what stands in a store may have been put there by somebody else, and the names are
+// removed from nodes. Of a run that nobody put, its write says how far it has come.
+func Known(r jobs.Run) jobs.Run {
+	if r.Write == nil {
 		return r
 	}
+	w := *r.Write
+	r.Write = &w
+	prefix, ok := strings.CutSuffix(w.RunIDColumn, report.Outline("", "", nil).RunIDColumn()[len(report.DefaultPrefix):])
+	if ok = ok && prefix != ""; !ok {
+		w.RunIDColumn = ""
+	}
 	own := report.WrittenNames(prefix)
-	r.Columns = slices.DeleteFunc(slices.Clone(r.Columns), func(name string) bool { return !slices.Contains(own, name) })
+	w.Columns = slices.DeleteFunc(slices.Clone(w.Columns), func(name string) bool { return !ok || !slices.Contains(own, name) })
+	if r.Put() {
+		return r
+	}
+	r.Status, r.Spent = jobs.Finished, true
+	if r.Writing() { // what it wrote so far is no answer
+		r.Status, r.Answer, r.Probability, r.Verdict, r.FaultySensors = jobs.Running, "", 0, "", 0
+	}
+	switch w.Status {
+	case jobs.Reserved:
+		r.Spent, r.Message = false, "its budget is about to be spent, or is"
+	case jobs.Running:
+		r.Message = "it is paid for, and its values are being written"
+	case jobs.Canceled:
+		r.Status, r.Spent, r.Message = jobs.Canceled, false, "nothing was spent"
+	case jobs.Undone:
+		r.Message = "its values were removed"
+	}
 	return r
 }
 
@@ -87,44 +101,50 @@ func (e *UnfinishedError) Is(target error) bool { return target == ErrConflict }
 // resumed write re-sends what was staged. Another run that is unfinished on the same
 // graph, or on nodes of it (touched, by id), is in the way, because values of the two
 // would mix: an [UnfinishedError], which is [ErrConflict].
-func (run Run) Admit(known []Run, touched []string) error {
+//
+// It returns the record to keep: where the run was put before, that with the new write. Stale are the properties
+// that other runs wrote under the same run-id property and this one does not. They are removed from every node that
+// the run writes, so that a node never carries values of two runs.
+func Admit(run jobs.Run, known []jobs.Run, touched []string) (record jobs.Run, stale []string, err error) {
+	record = run
 	for _, k := range known {
 		switch {
-		case k.ID == run.ID:
-			if k.Status == Undone {
-				return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, k.ID)
+		case k.RunID == run.RunID:
+			if k.Put() {
+				record = k
+				record.Write = run.Write
 			}
-			if run.Status == Reserved && k.Status != Reserved && k.Status != Cancelled {
-				return fmt.Errorf("%w: run %s was started before (%s)", ErrConflict, k.ID, k.Status)
+			if err := again(run, k); err != nil {
+				return run, nil, err
 			}
-			if run.Table != "" && k.Table != "" && k.Table != run.Table {
-				return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, k.ID)
-			}
-		case (k.Status == Running || k.Status == Reserved) && k.RunIDColumn == run.RunIDColumn &&
-			(k.Graph == run.Graph || slices.Contains(touched, k.ID)):
-			return &UnfinishedError{k.ID, k.Status}
-		}
-	}
-	return nil
-}
-
-// Stale returns the properties that other runs wrote under the same run-id
-// property and this one does not. They are removed from every node that the run
-// writes, so that a node never carries values of two runs.
-func (run Run) Stale(known []Run) []string {
-	var stale []string
-	for _, k := range known {
-		if k.ID == run.ID || k.RunIDColumn != run.RunIDColumn {
-			continue
-		}
-		for _, c := range k.Columns {
-			if !slices.Contains(run.Columns, c) && !slices.Contains(stale, c) {
-				stale = append(stale, c)
+		case k.Write == nil || k.Write.RunIDColumn != run.Write.RunIDColumn:
+		case k.Writing() && (k.Write.Graph == run.Write.Graph || slices.Contains(touched, k.RunID)):
+			return run, nil, &UnfinishedError{k.RunID, string(k.Write.Status)}
+		default:
+			for _, c := range k.Write.Columns {
+				if !slices.Contains(run.Write.Columns, c) && !slices.Contains(stale, c) {
+					stale = append(stale, c)
+				}
 			}
 		}
 	}
 	slices.Sort(stale)
-	return stale
+	return record, stale, nil
+}
+
+// again refuses a run that the store knows under its id and cannot go on with.
+func again(run, known jobs.Run) error {
+	w := known.Write
+	switch {
+	case w == nil:
+	case w.Status == jobs.Undone:
+		return fmt.Errorf("%w: run %s was undone; start a new run", ErrConflict, known.RunID)
+	case run.Write.Status == jobs.Reserved && w.Status != jobs.Reserved && w.Status != jobs.Canceled:
+		return fmt.Errorf("%w: run %s was started before (%s)", ErrConflict, known.RunID, w.Status)
+	case run.Write.Table != "" && w.Table != "" && w.Table != run.Write.Table:
+		return fmt.Errorf("%w: run %s was started with other values; resume it with the staged ones", ErrConflict, known.RunID)
+	}
+	return nil
 }
 
 // HasValues reports whether every column holds a value for each of its nodes; a
@@ -201,14 +221,14 @@ func Cell(c report.Column, k int) any {
 	return c.Strings[k]
 }
 
-// FindRun returns the run with this id, or a [NotFoundError].
-func FindRun(runs []Run, id string) (Run, error) {
+// FindWritten returns the run with this id that writes, or a [NotFoundError].
+func FindWritten(runs []jobs.Run, id string) (jobs.Run, error) {
 	var ids []string
 	for _, r := range runs {
-		if r.ID == id {
+		if r.RunID == id && r.Write != nil {
 			return r, nil
 		}
-		ids = append(ids, r.ID)
+		ids = append(ids, r.RunID)
 	}
-	return Run{}, NotFound("run", id, ids)
+	return jobs.Run{}, NotFound("run", id, ids)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 func TestNotFound(t *testing.T) {
@@ -78,9 +79,11 @@ func TestOffenders(t *testing.T) {
 
 // Two ids of a property are one node only where their owner says so.
 func TestObstacles(t *testing.T) {
-	run := connector.Run{ID: "new", RunIDColumn: "gcRunId", Columns: []string{"gcSource", "gcRunId"}, Graph: "g"}
-	old := connector.Run{ID: "old", Status: connector.Finished, RunIDColumn: "gcRunId", Columns: []string{"gcHeat", "gcRunId"}, Graph: "g"}
-	o := connector.NewObstacles(run, []connector.Run{old})
+	run := jobs.Run{RunID: "new", Write: &jobs.Write{RunIDColumn: "gcRunId", Columns: []string{"gcSource", "gcRunId"}, Graph: "g"}}
+	old := jobs.Run{RunID: "old", Write: &jobs.Write{
+		Status: jobs.Finished, RunIDColumn: "gcRunId", Columns: []string{"gcHeat", "gcRunId"}, Graph: "g",
+	}}
+	o := connector.NewObstacles(run, []jobs.Run{old})
 	o.Add("old", []any{"gcRunId"}, 2)
 	if touched, err := o.Result(false); err != nil || !reflect.DeepEqual(touched, []string{"old"}) {
 		t.Errorf("values of a known run: %v, %v", touched, err)
@@ -92,22 +95,22 @@ func TestObstacles(t *testing.T) {
 	if _, err := o.Result(true); err != nil {
 		t.Errorf("with force: %v", err)
 	}
-	if stale := run.Stale([]connector.Run{old, run}); !reflect.DeepEqual(stale, []string{"gcHeat"}) {
-		t.Errorf("stale: %v, want gcHeat", stale)
+	if _, stale, err := connector.Admit(run, []jobs.Run{old, run}, nil); err != nil || !reflect.DeepEqual(stale, []string{"gcHeat"}) {
+		t.Errorf("stale: %v, %v, want gcHeat", stale, err)
 	}
-	old.Status = connector.Running
+	old.Write.Status = jobs.Running
 	for name, touched := range map[string][]string{"same graph": nil, "touched nodes": {"old"}} {
-		k := old
+		k := old.Settled(jobs.Running, 0)
 		if name == "touched nodes" {
-			k.Graph = "another"
+			k.Write.Graph = "another"
 		}
-		if err := run.Admit([]connector.Run{k}, touched); !errors.Is(err, connector.ErrConflict) ||
+		if _, _, err := connector.Admit(run, []jobs.Run{k}, touched); !errors.Is(err, connector.ErrConflict) ||
 			!strings.Contains(err.Error(), "run old is unfinished") {
 			t.Errorf("%s: %v, want ErrConflict", name, err)
 		}
 	}
-	old.Graph = "another"
-	if err := run.Admit([]connector.Run{old}, nil); err != nil {
+	old.Write.Graph = "another"
+	if _, _, err := connector.Admit(run, []jobs.Run{old}, nil); err != nil {
 		t.Errorf("an unfinished run elsewhere: %v", err)
 	}
 }
@@ -168,7 +171,7 @@ func TestCategories(t *testing.T) {
 }
 
 // A record that somebody planted names no property of others.
-func TestRecorded(t *testing.T) {
+func TestKnown(t *testing.T) {
 	for _, test := range []struct {
 		column    string
 		names     []string
@@ -182,7 +185,7 @@ func TestRecorded(t *testing.T) {
 		{"owner", []string{"owner", "gcSource"}, "", nil},
 		{"", []string{"gcSource"}, "", nil},
 	} {
-		got := connector.Recorded(connector.Run{RunIDColumn: test.column, Columns: test.names})
+		got := connector.Known(jobs.Run{Write: &jobs.Write{RunIDColumn: test.column, Columns: test.names}}).Write
 		if got.RunIDColumn != test.wantOwner || !slices.Equal(got.Columns, test.want) {
 			t.Errorf("%q with %q became %q with %q", test.column, test.names, got.RunIDColumn, got.Columns)
 		}

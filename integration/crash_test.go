@@ -27,6 +27,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -122,19 +123,19 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	}
 	c.holds(t, d, want...)
 	before := c.carried(t, d)
-	status := ""
+	status := jobs.Status("")
 	switch {
 	case written:
-		status = connector.Finished
+		status = jobs.Finished
 	case slices.Contains(passed, "in write 0"):
-		status = connector.Running
+		status = jobs.Running
 	case slices.Contains(passed, "after reserve"):
-		status = connector.Reserved
+		status = jobs.Reserved
 	}
-	if run, err := c.s.Run(t.Context(), d.RunID); run.Status != status || status == "" && !errors.Is(err, connector.ErrNotFound) {
-		t.Errorf("the run is %q, %v, want %q", run.Status, err, status)
+	if run, err := c.s.Run(t.Context(), d.RunID); run.WriteStatus() != status || status == "" && !errors.Is(err, connector.ErrNotFound) {
+		t.Errorf("the run is %q, %v, want %q", run.WriteStatus(), err, status)
 	}
-	if (status == "" || status == connector.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
+	if (status == "" || status == jobs.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
 		t.Errorf("%d nodes carry values of a run with status %q", len(before), status)
 	}
 	data, err := os.ReadFile(d.Staged)
@@ -148,8 +149,8 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		if _, err := c.redeem(t, d); !errors.Is(err, run.ErrUnpaid) {
 			t.Errorf("redeeming what was not paid for: %v, want ErrUnpaid", err)
 		}
-		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.Status != connector.Cancelled {
-			t.Errorf("the reservation is %q, %v, want CANCELED", run.Status, err)
+		if run, err := c.s.Run(t.Context(), d.RunID); status != "" && run.WriteStatus() != jobs.Canceled {
+			t.Errorf("the reservation is %q, %v, want CANCELED", run.WriteStatus(), err)
 		}
 	}
 	if !spent { // nothing happened: the same run id is free
@@ -302,8 +303,8 @@ func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[
 	if digest, err := r.Digest(); err != nil || *entries[len(entries)-1].Values != digest {
 		t.Errorf("the ledger says that %v was written, the staged release is %v, %v", entries[len(entries)-1].Values, digest, err)
 	}
-	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.Status != connector.Finished {
-		t.Errorf("the run is %q, %v, want FINISHED", run.Status, err)
+	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.WriteStatus() != jobs.Finished {
+		t.Errorf("the run is %q, %v, want FINISHED", run.WriteStatus(), err)
 	}
 	heat, err := c.s.Signal(t.Context(), c.m.Graph, "itPrivateHeat")
 	if err != nil {

@@ -115,7 +115,7 @@ func TestSleptWriter(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := connector.Finished
+				want := jobs.Finished
 				if byTick { // as after its lease
 					if err := other.Jobs().Yield(ctx, at, c.Token, time.Time{}, ""); err != nil {
 						t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSleptWriter(t *testing.T) {
 						t.Fatal(err)
 					}
 				} else {
-					want = connector.Undone
+					want = jobs.Undone
 					if _, err := other.Undo(ctx, mine.RunID()); err != nil {
 						t.Fatal(err)
 					}
@@ -150,9 +150,9 @@ func TestSleptWriter(t *testing.T) {
 				if old, now := written(t, label, mine.RunID()), written(t, label, newer.RunID()); old != 0 || now != n {
 					t.Errorf("%d nodes hold the old run and %d the newer one, want 0 and %d", old, now, n)
 				}
-				for id, status := range map[string]string{mine.RunID(): want, newer.RunID(): connector.Finished} {
-					if run, err := other.Run(ctx, id); err != nil || run.Status != status {
-						t.Errorf("run %s is %s, %v, want %s", id, run.Status, err, status)
+				for id, status := range map[string]jobs.Status{mine.RunID(): want, newer.RunID(): jobs.Finished} {
+					if run, err := other.Run(ctx, id); err != nil || run.WriteStatus() != status {
+						t.Errorf("run %s is %s, %v, want %s", id, run.WriteStatus(), err, status)
 					}
 				}
 			})

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -44,7 +45,7 @@ func TestKilledInWrite(t *testing.T) {
 			if k := written(t, label, id); k == 0 || k >= n {
 				t.Fatalf("the killed process wrote %d of %d nodes; it should have been in the middle", k, n)
 			}
-			if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Running {
+			if run, err := s.Run(t.Context(), id); err != nil || run.WriteStatus() != jobs.Running {
 				t.Fatalf("the run is %+v, %v, want RUNNING", run, err)
 			}
 			other := newTable(t, g, "other-"+token())
@@ -62,7 +63,7 @@ func TestKilledInWrite(t *testing.T) {
 				if k := written(t, label, id); k != n {
 					t.Errorf("%d of %d nodes are written after the resume", k, n)
 				}
-				if run, err := s.Run(t.Context(), id); err != nil || run.Status != connector.Finished || run.Nodes != n {
+				if run, err := s.Run(t.Context(), id); err != nil || run.WriteStatus() != jobs.Finished || run.Write.Nodes != n {
 					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
 				}
 			}

@@ -99,6 +99,12 @@ const (
 	OverBudget       Status = "OVER_BUDGET"        // it costs more than its whole cap; nothing was spent, and no waiting helps
 )
 
+// Statuses of a [Write] beside RUNNING, FINISHED and CANCELED.
+const (
+	Reserved Status = "RESERVED" // nothing is written; its budget is about to be spent, or is
+	Undone   Status = "UNDONE"   // the values were removed; what was spent stays spent
+)
+
 // Statuses are those that a run may have.
 func Statuses() []Status {
 	return []Status{Running, Finished, Failed, Canceled, WaitingForBudget, OverBudget}
@@ -170,8 +176,8 @@ const (
 // History keeps every run, (:GraphCloakRun) in Neo4j, of jobs and of the command, in
 // every mode.
 type History interface {
-	// PutRun creates or replaces the history entry of a run. The record that the store keeps
-	// of a run that writes properties is not changed.
+	// PutRun creates or replaces what is known of a run, but for its [Run.Write], which is the
+	// store's own.
 	PutRun(ctx context.Context, r Run) error
 	// ListRuns returns runs without their reports, latest start first.
 	ListRuns(ctx context.Context, q RunQuery) ([]Run, error)
@@ -184,7 +190,7 @@ type History interface {
 	PruneRuns(ctx context.Context, before time.Time) (int64, error)
 }
 
-// Run is the history entry of a run.
+// Run is what a store knows of a run, of a job or of the command.
 type Run struct {
 	RunID          string    `json:"runId"`
 	JobName        string    `json:"jobName,omitempty"`
@@ -196,8 +202,8 @@ type Run struct {
 	ReleaseID      string    `json:"releaseId,omitempty"`
 	StartedAt      time.Time `json:"startedAt"`
 	EndedAt        time.Time `json:"endedAt,omitzero"`
-	DurationMillis int64     `json:"durationMillis"`
-	Spent          bool      `json:"spent"` // its release is in the ledger
+	DurationMillis int64     `json:"durationMillis"` // > 0 once somebody has put how it ended; see [Run.Put]
+	Spent          bool      `json:"spent"`          // its release is in the ledger
 	EpsilonSpent   float64   `json:"epsilonSpent"`
 	DeltaSpent     float64   `json:"deltaSpent"`
 	Answer         string    `json:"answer,omitempty"` // name or number of the likeliest community
@@ -209,6 +215,39 @@ type Run struct {
 	ExitCode      int64  `json:"exitCode"`
 	Message       string `json:"message,omitempty"`
 	Report        []byte `json:"-"` // report.Report as JSON; nil where there is none, and from ListRuns
+	Write         *Write `json:"-"` // nil: it writes nothing
+}
+
+// Put reports whether the run was put by [History.PutRun]. Else all that is known of it is from its table.
+func (r Run) Put() bool { return r.DurationMillis > 0 }
+
+// Write is what a store locks of a run, and has written.
+type Write struct {
+	Status      Status   `json:"status"`        // RESERVED, RUNNING, then FINISHED or UNDONE; or RESERVED and CANCELED
+	RunIDColumn string   `json:"runIdProperty"` // property that holds the run's id on each node
+	Columns     []string `json:"properties"`    // every property that it writes, RunIDColumn too
+	Table       string   `json:"tableDigest"`   // of what it writes; "" for an outline
+	Graph       string   `json:"graphDigest"`   // of the graph, hexadecimal
+	Nodes       int64    `json:"nodesWritten"`  // nodes that carry its values
+}
+
+// WriteStatus is how far the write of the run has come, "" where it writes nothing.
+func (r Run) WriteStatus() Status {
+	if r.Write == nil {
+		return ""
+	}
+	return r.Write.Status
+}
+
+// Writing reports whether the write of the run has begun, or is about to, and has not come to an end.
+func (r Run) Writing() bool { return r.WriteStatus() == Reserved || r.WriteStatus() == Running }
+
+// Settled is the run whose write is at another status, with values on so many nodes.
+func (r Run) Settled(status Status, nodes int64) Run {
+	w := *r.Write
+	w.Status, w.Nodes = status, nodes
+	r.Write = &w
+	return r
 }
 
 // RunQuery selects runs.

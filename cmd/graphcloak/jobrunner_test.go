@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -222,7 +221,7 @@ func TestReportsOfAServer(t *testing.T) {
 // TestLostTickWritesNothing: a holder that lost its tick after it kept its release, or
 // before it paid, leaves the nodes and the ledger to the holder that has the tick.
 func TestLostTickWritesNothing(t *testing.T) {
-	for kept, status := range map[int]string{1: "", 2: connector.Reserved} {
+	for kept, status := range map[int]jobs.Status{1: "", 2: jobs.Reserved} {
 		w := newTickWorld(t)
 		store, saves := jobsOf(w.s), 0
 		c, err := store.Claim(t.Context(), w.work.Tick, jobs.Holder{Token: "sleeper"}, time.Minute)
@@ -243,12 +242,9 @@ func TestLostTickWritesNothing(t *testing.T) {
 		if end.Status == jobs.Finished || w.count(t, privacy.KindWritten) != 0 || w.count(t, privacy.KindSpent) != kept-1 {
 			t.Errorf("lost after it kept %d: %+v, %d payments", kept, end.Outcome, w.count(t, privacy.KindSpent))
 		}
-		runs, err := w.s.Runs(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if run, _ := connector.FindRun(runs, w.work.ReleaseID); run.Status != status {
-			t.Errorf("lost after it kept %d: the run is %q, want %q", kept, run.Status, status)
+		run, err := w.s.History().GetRun(t.Context(), w.work.ReleaseID)
+		if err != nil && status != "" || run.WriteStatus() != status {
+			t.Errorf("lost after it kept %d: the run is %q, %v, want %q", kept, run.WriteStatus(), err, status)
 		}
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -27,17 +25,16 @@ type secret struct {
 // that wrote values, from its ledger, which knows of every release that was paid for, and from
 // the history, which knows what a ledger has lost.
 func secrets(ctx context.Context, s graphStore) ([]secret, error) {
-	runs, err := s.Runs(ctx)
+	told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
 	if err != nil {
 		return nil, err
 	}
 	var found []secret
 	undone := map[string]bool{}
-	for _, r := range runs {
-		name, _ := r.Record[report.SignalKey].(string)
-		undone[r.ID] = r.Status == connector.Undone // its release has this id too, but for that of a file, which stands
-		if name != "" {
-			found = append(found, secret{name, r.ID, true, undone[r.ID]})
+	for _, r := range told {
+		undone[r.RunID] = r.WriteStatus() == jobs.Undone // its release has this id too, but for that of a file, which stands
+		if r.Signal != "" && (r.Spent || r.Write != nil) {
+			found = append(found, secret{r.Signal, r.RunID, r.Write != nil, undone[r.RunID]})
 		}
 	}
 	paid, err := run.PaymentsOf(ctx, s.Ledger(), "")
@@ -58,13 +55,7 @@ func secrets(ctx context.Context, s graphStore) ([]secret, error) {
 			}
 		}
 	}
-	told, err := s.History().ListRuns(ctx, jobs.RunQuery{})
-	for _, r := range told {
-		if r.Spent && r.Signal != "" {
-			found = append(found, secret{property: r.Signal, runID: r.RunID, undone: undone[r.RunID]})
-		}
-	}
-	return found, err
+	return found, nil
 }
 
 // checkNotReleased refuses a property that was released from the store as a signal, where it

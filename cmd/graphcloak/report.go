@@ -14,7 +14,6 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
@@ -67,7 +66,7 @@ func (a *app) reportRun(ctx context.Context, s graphStore, r jobs.Run) error {
 	}
 	var v page.View
 	if rep.NodeValues != nil {
-		v, err = a.restored(ctx, s, rep)
+		v, err = a.restored(ctx, s, rep, r.Write)
 	} else {
 		v.NoMap = "The history keeps no values of nodes of this run, so there is no map: it keeps those of runs that write, on up to " +
 			"4,000 nodes. --report draws a map at the time of the run."
@@ -96,7 +95,7 @@ func readReport(data []byte) (*report.Report, error) {
 }
 
 // restored gives a report the values of its nodes again, on the graph that the settings select, and a view its captions and places.
-func (a *app) restored(ctx context.Context, s graphStore, rep *report.Report) (page.View, error) {
+func (a *app) restored(ctx context.Context, s graphStore, rep *report.Report, w *jobs.Write) (page.View, error) {
 	set, err := modelSettings(a.config)
 	if err != nil {
 		return page.View{}, err
@@ -105,16 +104,8 @@ func (a *app) restored(ctx context.Context, s graphStore, rep *report.Report) (p
 	if err != nil {
 		return page.View{}, err
 	}
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return page.View{}, err
-	}
-	own, err := connector.FindRun(runs, rep.RunID)
-	if err != nil {
-		return page.View{}, err
-	}
 	digest := g.Digest()
-	if err = rep.Restore(g); err != nil || hex.EncodeToString(digest[:]) != own.Graph {
+	if err = rep.Restore(g); err != nil || w == nil || hex.EncodeToString(digest[:]) != w.Graph {
 		return page.View{}, fail(exitConflict, "run %s was on another graph than these flags select, or the graph changed since",
 			rep.RunID).
 			hint("give the flags of the run that select nodes and relationships, weights and lengths").about("run", rep.RunID)

@@ -27,17 +27,17 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 	if !kept.Write.Enabled || a.config.Output.Force {
 		return nil
 	}
-	runs, err := s.Runs(ctx)
+	runs, err := s.History().ListRuns(ctx, jobs.RunQuery{})
 	if err != nil {
 		return err
 	}
 	digest := m.Graph.Digest()
 	column := report.Outline(runID, kept.Write.Prefix, nil).RunIDColumn()
 	for _, r := range runs {
-		if startedLater(runs, r, runID) && r.Status == connector.Finished && r.RunIDColumn == column &&
-			r.Graph == hex.EncodeToString(digest[:]) {
-			return fail(exitConflict, "run %s was finished on this graph since", r.ID).
-				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.ID)
+		if r.WriteStatus() == jobs.Finished && r.Write.RunIDColumn == column && r.Write.Graph == hex.EncodeToString(digest[:]) &&
+			startedLater(runs, r, runID) {
+			return fail(exitConflict, "run %s was finished on this graph since", r.RunID).
+				hint("--force replaces its values; `graphcloak run --undo %s` gives this run up", runID).about("run", r.RunID)
 		}
 	}
 	return nil
@@ -45,26 +45,12 @@ func (a *app) notOverNewer(ctx context.Context, s graphStore, m *graphcloak.Mode
 
 // startedLater reports whether a run began after another one. Ids that the program made
 // sort by time, those of a scheduler need not.
-func startedLater(runs []connector.Run, r connector.Run, runID string) bool {
-	own, err := connector.FindRun(runs, runID)
-	if at, than := startTime(r), startTime(own); err == nil && !at.IsZero() && !than.IsZero() && !at.Equal(than) {
+func startedLater(runs []jobs.Run, r jobs.Run, runID string) bool {
+	own, err := connector.FindWritten(runs, runID)
+	if at, than := r.StartedAt, own.StartedAt; err == nil && !at.IsZero() && !than.IsZero() && !at.Equal(than) {
 		return at.After(than)
 	}
-	return r.ID > runID
-}
-
-// startTime returns when a run began, zero where its record does not say.
-func startTime(r connector.Run) time.Time {
-	switch at := r.Record["startedAt"].(type) {
-	case time.Time:
-		return at
-	case string:
-		t, err := time.Parse(time.RFC3339, at)
-		if err == nil {
-			return t
-		}
-	}
-	return time.Time{}
+	return r.RunID > runID
 }
 
 // resume completes a run from what is kept of it.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -171,15 +171,12 @@ func TestStartedTogether(t *testing.T) {
 // TestStartedLater: what began later is told by its time; ids of schedulers sort as they
 // like.
 func TestStartedLater(t *testing.T) {
-	run := func(id, at string) connector.Run {
-		r := connector.Run{ID: id, Record: map[string]any{}}
-		if at != "" {
-			r.Record["startedAt"] = at
-		}
-		return r
+	run := func(id, at string) jobs.Run {
+		started, _ := time.Parse(time.RFC3339, at)
+		return jobs.Run{RunID: id, StartedAt: started, Write: &jobs.Write{}}
 	}
 	for _, c := range []struct {
-		r, own connector.Run
+		r, own jobs.Run
 		want   bool
 	}{
 		{run("0195", "2026-03-30T00:00:00Z"), run("nightly-29", "2026-03-29T00:00:00Z"), true},
@@ -187,8 +184,8 @@ func TestStartedLater(t *testing.T) {
 		{run("0196", ""), run("0195", "2026-03-29T00:00:00Z"), true},
 		{run("0194", "no time"), run("0195", "2026-03-29T00:00:00Z"), false},
 	} {
-		if got := startedLater([]connector.Run{c.own, c.r}, c.r, c.own.ID); got != c.want {
-			t.Errorf("%s of %v after %s of %v: %t", c.r.ID, c.r.Record, c.own.ID, c.own.Record, got)
+		if got := startedLater([]jobs.Run{c.own, c.r}, c.r, c.own.RunID); got != c.want {
+			t.Errorf("%s of %v after %s of %v: %t", c.r.RunID, c.r.StartedAt, c.own.RunID, c.own.StartedAt, got)
 		}
 	}
 }

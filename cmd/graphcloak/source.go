@@ -24,7 +24,6 @@ type graphStore interface {
 	graphcloak.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
 	Close(ctx context.Context) error
-	Runs(ctx context.Context) ([]connector.Run, error)
 	History() jobs.History
 	Schema(ctx context.Context) (connector.Schema, error)
 	Properties(ctx context.Context) ([]string, error)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
@@ -79,12 +78,12 @@ func (a *app) showAnswers(r *run.AnswerRelease) error {
 
 // undoneAnswers says what became of the answers of a run that was undone, "" where it had none.
 func undoneAnswers(ctx context.Context, s graphStore, runID string) string {
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return ""
-	}
-	if r, err := connector.FindRun(runs, runID); err != nil || r.Record["rumour"] == nil {
+	r, err := s.History().GetRun(ctx, runID)
+	if err != nil || r.Write == nil || r.Write.Table == "" || !slices.ContainsFunc(r.Write.Columns, isAnswer) {
 		return ""
 	}
 	return " Its answers are kept no more: whoever is asked again answers afresh, and pays again."
 }
+
+// isAnswer reports whether a column that a run wrote holds answers.
+func isAnswer(column string) bool { return strings.HasSuffix(column, "Answer") }

@@ -4,7 +4,6 @@ package folder
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,15 +11,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
-// The history of runs: the JSON of each, and its report, by its id.
-var (
-	historyBucket = []byte("history")
-	reportsBucket = []byte("reports")
-)
+// reportsBucket holds the report of each run by its id.
+var reportsBucket = []byte("reports")
 
 // History returns where the history of runs is kept: in this folder.
 func (s *Store) History() jobs.History { return history{s} }
@@ -32,15 +27,12 @@ func (h history) PutRun(ctx context.Context, r jobs.Run) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
 	return h.s.update(func(tx *bolt.Tx) error {
-		entries, err := tx.CreateBucketIfNotExists(historyBucket)
+		known, err := loadRun(tx, r.RunID)
 		if err != nil {
 			return err
 		}
+		r.Write = known.Write
 		reports, err := tx.CreateBucketIfNotExists(reportsBucket)
 		if err != nil {
 			return err
@@ -53,42 +45,20 @@ func (h history) PutRun(ctx context.Context, r jobs.Run) error {
 		if err != nil {
 			return err
 		}
-		return entries.Put([]byte(r.RunID), text)
+		return putRun(tx, r)
 	})
-}
-
-func loadHistory(tx *bolt.Tx) (all []jobs.Run, known []connector.Run, err error) {
-	if known, err = loadRuns(tx); err != nil {
-		return nil, nil, err
-	}
-	entries := map[string]jobs.Run{}
-	if tx != nil && tx.Bucket(historyBucket) != nil {
-		err = tx.Bucket(historyBucket).ForEach(func(id, text []byte) error {
-			var r jobs.Run
-			if err := strictjson.Unmarshal(text, &r); err != nil {
-				return fmt.Errorf("the history of a run cannot be read: %w", err)
-			}
-			entries[string(id)] = r
-			return nil
-		})
-	}
-	return connector.History(entries, known), known, err
 }
 
 // ListRuns implements [jobs.History].
-func (h history) ListRuns(_ context.Context, q jobs.RunQuery) (chosen []jobs.Run, err error) {
-	err = h.s.view(func(tx *bolt.Tx) error {
-		all, _, err := loadHistory(tx)
-		chosen = connector.SelectRuns(all, q)
-		return err
-	})
-	return chosen, err
+func (h history) ListRuns(_ context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
+	all, err := h.s.runs()
+	return connector.SelectRuns(all, q), err
 }
 
 // GetRun implements [jobs.History].
 func (h history) GetRun(_ context.Context, runID string) (r jobs.Run, err error) {
 	err = h.s.view(func(tx *bolt.Tx) error {
-		all, _, err := loadHistory(tx)
+		all, err := loadRuns(tx)
 		if err != nil {
 			return err
 		}
@@ -107,37 +77,33 @@ func (h history) GetRun(_ context.Context, runID string) (r jobs.Run, err error)
 
 // PruneRuns implements [jobs.History].
 func (h history) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
-	var ids []string
-	var known []connector.Run
-	err := h.s.view(func(tx *bolt.Tx) error {
-		all, runs, err := loadHistory(tx)
-		ids, known = connector.Prunable(all, runs, before), runs
-		return err
-	})
+	all, err := h.s.runs()
 	if err != nil {
 		return 0, err
 	}
-	for _, run := range known {
-		if slices.Contains(ids, run.ID) {
-			if _, err := h.s.Undo(ctx, run.ID); err != nil {
-				return 0, err
-			}
+	old := connector.Prunable(all, before)
+	for _, run := range old {
+		if run.Write == nil {
+			continue
+		}
+		if _, err := h.s.Undo(ctx, run.RunID); err != nil {
+			return 0, err
 		}
 	}
-	return int64(len(ids)), h.s.update(func(tx *bolt.Tx) error {
-		return forget(tx, ids)
+	return int64(len(old)), h.s.update(func(tx *bolt.Tx) error {
+		return forget(tx, old)
 	})
 }
 
-// forget removes the history, the reports and the records of runs, but nothing of the ledger.
-func forget(tx *bolt.Tx, ids []string) error {
-	for _, bucket := range [][]byte{historyBucket, reportsBucket, runsBucket} {
+// forget removes what is known of runs and their reports, but nothing of the ledger.
+func forget(tx *bolt.Tx, runs []jobs.Run) error {
+	for _, bucket := range [][]byte{reportsBucket, runsBucket} {
 		b := tx.Bucket(bucket)
-		for _, id := range ids {
+		for _, r := range runs {
 			if b == nil {
 				break
 			}
-			if err := b.Delete([]byte(id)); err != nil {
+			if err := b.Delete([]byte(r.RunID)); err != nil {
 				return err
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // No link of a folder leads out of it: not that of a graph, which would be
@@ -77,7 +78,7 @@ func TestDamagedState(t *testing.T) {
 	} {
 		must.Do(t, os.WriteFile(path, data, 0o600))
 		s := open(t, dir)
-		if _, err := s.Runs(t.Context()); !errors.Is(err, database.ErrDamaged) {
+		if _, err := s.History().ListRuns(t.Context(), jobs.RunQuery{}); !errors.Is(err, database.ErrDamaged) {
 			t.Errorf("%s: %v, want ErrDamaged", name, err)
 		}
 		if err := write(t, s); !errors.Is(err, database.ErrDamaged) {
@@ -91,7 +92,7 @@ func TestDamagedState(t *testing.T) {
 		}
 	}
 	must.Do(t, os.WriteFile(path, good, 0o600))
-	if runs, err := open(t, dir).Runs(t.Context()); err != nil || len(runs) != 1 {
+	if runs, err := open(t, dir).History().ListRuns(t.Context(), jobs.RunQuery{}); err != nil || len(runs) != 1 {
 		t.Errorf("restored: %v, %v", runs, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -76,23 +77,23 @@ func (s *Store) rewrite(ctx context.Context, add []string, begin func(header []s
 
 // remove empties the columns that a run wrote on the nodes that carry its id, and leaves out those
 // that hold no value then. It returns the number of nodes.
-func (s *Store) remove(ctx context.Context, run connector.Run) (removed int64, err error) {
+func (s *Store) remove(ctx context.Context, run jobs.Run) (removed int64, err error) {
 	t, err := s.open(nodesFile, idColumn)
 	if err != nil {
 		return 0, err
 	}
 	was, err := t.file.Stat()
-	owner := t.column(run.RunIDColumn)
+	owner := t.column(run.Write.RunIDColumn)
 	if err != nil || owner < 0 {
 		return 0, errors.Join(err, t.file.Close())
 	}
 	used := make([]bool, len(t.header))
 	for k, name := range t.header {
-		used[k] = !slices.Contains(run.Columns, name)
+		used[k] = !slices.Contains(run.Write.Columns, name)
 	}
 	own := slices.Clone(used) // what is not the run's
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
-		if fields[owner] == run.ID {
+		if fields[owner] == run.RunID {
 			removed++
 			return nil
 		}
@@ -108,7 +109,7 @@ func (s *Store) remove(ctx context.Context, run connector.Run) (removed int64, e
 		return 0, err
 	}
 	return removed, s.replace(ctx, t, was, t.header, used, func(fields []string) {
-		if fields[owner] != run.ID {
+		if fields[owner] != run.RunID {
 			return
 		}
 		for k := range fields {

@@ -16,27 +16,28 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // Check decides whether the table may be written and writes nothing:
 // [connector.ErrConflict] for a column of nodes.csv that no known run has written under
 // one of the table's names, unless force is set, and for an unfinished run. It returns the
-// errors of [Store.Runs] and [CSV.Columns] too.
+// errors of [Store.Run] and [CSV.Columns] too.
 func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
-	runs, err := s.Runs(ctx)
+	runs, err := s.runs()
 	if err != nil {
 		return err
 	}
-	run := connector.NewRun(g.Digest(), t)
+	run := connector.NewRun(g.Digest(), t, jobs.Running)
 	touched, err := s.obstacles(ctx, g, run, runs, force)
-	if err != nil {
-		return err
+	if err == nil {
+		_, _, err = connector.Admit(run, runs, touched)
 	}
-	return run.Admit(runs, touched)
+	return err
 }
 
-func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
+func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run jobs.Run, runs []jobs.Run, force bool) ([]string, error) {
 	numbers, err := s.nodes.Get(g)
 	if err != nil {
 		return nil, err
@@ -46,9 +47,9 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 		return nil, err
 	}
 	o := connector.NewObstacles(run, runs)
-	id, owner := t.column(idColumn), t.column(run.RunIDColumn)
+	id, owner := t.column(idColumn), t.column(run.Write.RunIDColumn)
 	columns := map[int]any{} // those that are there, and their names
-	for _, c := range run.Columns {
+	for _, c := range run.Write.Columns {
 		if k := t.column(c); k >= 0 {
 			columns[k] = c
 		}
@@ -97,36 +98,23 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	if err := disk.Room(s.dir, info.Size()+int64(g.Order()*len(t.Columns())*(max(len(t.RunID()), 25)+1))+1<<10); err != nil {
 		return writeError(err)
 	}
-	run := connector.NewRun(g.Digest(), t)
-	run.Status = connector.Reserved
-	_, err = s.begin(ctx, g, run, force)
+	_, err = s.begin(ctx, g, connector.NewRun(g.Digest(), t, jobs.Reserved), force)
 	return err
 }
 
 // Cancel gives up a reservation for which nothing was spent. A run that has come further
 // is left as it is. It returns the errors of [Store.Write].
 func (s *Store) Cancel(ctx context.Context, runID string) error {
-	if run, err := s.Run(ctx, runID); err != nil || run.Status != connector.Reserved {
+	if run, err := s.Run(ctx, runID); err != nil || run.WriteStatus() != jobs.Reserved {
 		return nil
 	}
-	return s.update(func(tx *bolt.Tx) error {
-		runs, err := loadRuns(tx)
-		if err != nil {
-			return err
-		}
-		run, err := connector.FindRun(runs, runID)
-		if err != nil || run.Status != connector.Reserved {
-			return nil
-		}
-		run.Status = connector.Cancelled
-		return putRun(tx, run)
-	})
+	return s.settle(runID, jobs.Reserved, jobs.Canceled, 0)
 }
 
 // begin records that the run is reserved or being written, unless something is in its
 // way, and returns the properties of runs before it.
-func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, force bool) (stale []string, err error) {
-	known, err := s.Runs(ctx)
+func (s *Store) begin(ctx context.Context, g *graph.Graph, run jobs.Run, force bool) (stale []string, err error) {
+	known, err := s.runs()
 	if err != nil {
 		return nil, err
 	}
@@ -139,11 +127,12 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, fo
 		if err != nil {
 			return err
 		}
-		if err := run.Admit(known, touched); err != nil {
+		record, old, err := connector.Admit(run, known, touched)
+		if err != nil {
 			return err
 		}
-		stale = run.Stale(known)
-		return putRun(tx, run)
+		stale = old
+		return putRun(tx, record)
 	})
 	return stale, err
 }
@@ -165,7 +154,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err != nil {
 		return err
 	}
-	run := connector.NewRun(g.Digest(), t)
+	run := connector.NewRun(g.Digest(), t, jobs.Running)
 	stale, err := s.begin(ctx, g, run, force)
 	if err != nil {
 		return err
@@ -176,7 +165,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		covered[i] = true
 	}
 	written := 0
-	err = s.rewrite(ctx, run.Columns, func(header []string) func(fields []string) {
+	err = s.rewrite(ctx, run.Write.Columns, func(header []string) func(fields []string) {
 		id := slices.Index(header, idColumn)
 		var at, empty []int
 		var columns []textColumn
@@ -207,9 +196,9 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	}
 	if gone := len(nodes) - written; gone != 0 {
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read; run %s stays unfinished, remove it with --undo %s",
-			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
+			connector.ErrConflict, gone, len(nodes), run.RunID, run.RunID)
 	}
-	return s.settle(run.ID, connector.Finished, "finishedAt", int64(written))
+	return s.settle(run.RunID, "", jobs.Finished, int64(written))
 }
 
 // Undo empties the columns that the run wrote where the nodes still carry its id, and sets
@@ -226,10 +215,10 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 		return 0, err
 	}
 	removed := int64(0)
-	if run.Status != connector.Undone && run.RunIDColumn != "" {
+	if run.Write.Status != jobs.Undone && run.Write.RunIDColumn != "" {
 		if removed, err = s.remove(ctx, run); err != nil {
 			return removed, fmt.Errorf("undo: %w", err)
 		}
 	}
-	return removed, s.settle(runID, connector.Undone, "undoneAt", 0)
+	return removed, s.settle(runID, "", jobs.Undone, 0)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -34,13 +35,13 @@ type Store struct {
 
 	mu         sync.RWMutex
 	properties map[string][]any // by name: the value of each node, nil where it has none
-	runs       map[string]connector.Run
+	runs       map[string]jobs.Run
 }
 
 // FromGraph returns a store of a graph that was built. Its weights and lengths count where a
 // selection names them as [WeightProperty] and [LengthProperty]; else each is 1.
 func FromGraph(g *graph.Graph) *Store {
-	return &Store{name: "memory:" + rand.Text(), built: g, properties: map[string][]any{}, runs: map[string]connector.Run{}}
+	return &Store{name: "memory:" + rand.Text(), built: g, properties: map[string][]any{}, runs: map[string]jobs.Run{}}
 }
 
 // Set gives a property to the nodes that are named, and takes it from all others: bool, int, int64, float64 or string; a value

@@ -7,36 +7,26 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
-// Runs returns what is known of every run, by id.
-func (s *Store) Runs(context.Context) ([]connector.Run, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.allRuns(), nil
-}
-
-func (s *Store) allRuns() (runs []connector.Run) {
+// allRuns is what is known of every run, by id.
+func (s *Store) allRuns() (runs []jobs.Run) {
 	for _, id := range slices.Sorted(maps.Keys(s.runs)) {
-		r := s.runs[id]
-		r.Record = maps.Clone(r.Record)
-		runs = append(runs, r)
+		runs = append(runs, connector.Known(s.runs[id]))
 	}
 	return runs
 }
 
 // Run returns what is known of one run, or a [connector.ErrNotFound].
-func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return connector.Run{}, err
-	}
-	return connector.FindRun(runs, runID)
+func (s *Store) Run(_ context.Context, runID string) (jobs.Run, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return connector.FindWritten(s.allRuns(), runID)
 }
 
 // Check decides whether the table may be written and writes nothing.
@@ -45,32 +35,34 @@ func (s *Store) Run(ctx context.Context, runID string) (connector.Run, error) {
 func (s *Store) Check(_ context.Context, g *graph.Graph, t report.Table, force bool) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.admit(g, connector.NewRun(g.Digest(), t), force)
+	_, err := s.admit(g, connector.NewRun(g.Digest(), t, jobs.Running), force)
+	return err
 }
 
-// admit decides whether a run may begin.
-func (s *Store) admit(g *graph.Graph, run connector.Run, force bool) error {
+// admit decides whether a run may begin, and returns the properties of runs before it.
+func (s *Store) admit(g *graph.Graph, run jobs.Run, force bool) (stale []string, err error) {
 	rows, err := s.rows.Get(g)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o := connector.NewObstacles(run, s.allRuns())
 	for _, row := range rows {
 		var present []any
-		for _, c := range run.Columns {
+		for _, c := range run.Write.Columns {
 			if s.value(row, c) != nil {
 				present = append(present, c)
 			}
 		}
 		if len(present) > 0 {
-			o.Add(s.value(row, run.RunIDColumn), present, 1)
+			o.Add(s.value(row, run.Write.RunIDColumn), present, 1)
 		}
 	}
 	touched, err := o.Result(force)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return run.Admit(s.allRuns(), touched)
+	_, stale, err = connector.Admit(run, s.allRuns(), touched)
+	return stale, err
 }
 
 // Reserve records that the table's run is about to spend, unless something is in its
@@ -78,12 +70,11 @@ func (s *Store) admit(g *graph.Graph, run connector.Run, force bool) error {
 func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, force bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run := connector.NewRun(g.Digest(), t)
-	run.Status = connector.Reserved
-	if err := s.admit(g, run, force); err != nil {
+	run := connector.NewRun(g.Digest(), t, jobs.Reserved)
+	if _, err := s.admit(g, run, force); err != nil {
 		return err
 	}
-	s.runs[run.ID] = run
+	s.runs[run.RunID] = run
 	return nil
 }
 
@@ -92,18 +83,10 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 func (s *Store) Cancel(ctx context.Context, runID string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if run, ok := s.runs[runID]; ok && run.Status == connector.Reserved {
-		s.settle(run, connector.Cancelled, "cancelledAt", 0)
+	if run, ok := s.runs[runID]; ok && run.WriteStatus() == jobs.Reserved {
+		s.runs[runID] = run.Settled(jobs.Canceled, 0)
 	}
 	return nil
-}
-
-// settle sets the status of a run, and the time under a name such as finishedAt.
-func (s *Store) settle(run connector.Run, status, when string, nodes int64) {
-	run.Status, run.Nodes = status, nodes
-	run.Record = maps.Clone(run.Record)
-	run.Record[when] = time.Now().UTC().Format(time.RFC3339)
-	s.runs[run.ID] = run
 }
 
 // Write sets the table's properties, all at once. Called again with the same table it
@@ -121,12 +104,13 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run := connector.NewRun(g.Digest(), t)
-	if err := s.admit(g, run, force); err != nil {
+	run := connector.NewRun(g.Digest(), t, jobs.Running)
+	stale, err := s.admit(g, run, force)
+	if err != nil {
 		return err
 	}
 	covered := connector.Covered(t, g.Order())
-	for _, name := range slices.Concat(run.Columns, run.Stale(s.allRuns())) {
+	for _, name := range slices.Concat(run.Write.Columns, stale) {
 		for _, i := range covered {
 			s.put(rows[i], name, nil)
 		}
@@ -140,7 +124,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 			s.put(rows[i], c.Name, connector.Cell(c, k))
 		}
 	}
-	s.settle(run, connector.Finished, "finishedAt", int64(len(covered)))
+	s.runs[run.RunID] = run.Settled(jobs.Finished, int64(len(covered)))
 	return nil
 }
 
@@ -149,23 +133,23 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 func (s *Store) Undo(ctx context.Context, runID string) (nodes int64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run, err := connector.FindRun(s.allRuns(), runID)
+	run, err := connector.FindWritten(s.allRuns(), runID)
 	if err != nil {
 		return 0, err
 	}
 	nodes = s.remove(run)
-	s.settle(run, connector.Undone, "undoneAt", 0)
+	s.runs[runID] = s.runs[runID].Settled(jobs.Undone, 0)
 	return nodes, nil
 }
 
 // remove takes a run's properties from the nodes that carry its id.
-func (s *Store) remove(run connector.Run) (nodes int64) {
+func (s *Store) remove(run jobs.Run) (nodes int64) {
 	for row := range s.built.Order() {
-		if s.value(row, run.RunIDColumn) != any(run.ID) {
+		if s.value(row, run.Write.RunIDColumn) != any(run.RunID) {
 			continue
 		}
 		nodes++
-		for _, name := range run.Columns {
+		for _, name := range run.Write.Columns {
 			s.put(row, name, nil)
 		}
 	}

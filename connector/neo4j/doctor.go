@@ -77,22 +77,25 @@ func protection(missing []constraint) string {
 // exposedSignals returns the properties of finished runs on nodes that still hold the
 // private property which the run released. It names properties, never nodes.
 func (s *Store) exposedSignals(ctx context.Context) (found []string, err error) {
-	runs, err := s.Runs(ctx)
+	runs, err := s.runs(ctx, "")
 	looked := map[[2]string]bool{}
 	for _, r := range runs {
-		signal, _ := r.Record[report.SignalKey].(string)
-		if signal == "" || len(r.Columns) == 0 || len(looked) == 20 || looked[[2]string{signal, r.Columns[0]}] { // each a scan
+		if r.Signal == "" || r.Write == nil || len(r.Write.Columns) == 0 || len(looked) == 20 {
 			continue
 		}
-		looked[[2]string{signal, r.Columns[0]}] = true
+		signal, column := r.Signal, r.Write.Columns[0]
+		if looked[[2]string{signal, column}] { // each a scan
+			continue
+		}
+		looked[[2]string{signal, column}] = true
 		names := naming{}
-		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", r.Columns[0])+" IS NOT NULL AND "+
+		records, err := s.readAll(ctx, "doctor", "MATCH (n) WHERE "+names.property("n", column)+" IS NOT NULL AND "+
 			names.property("n", signal)+" IS NOT NULL RETURN 1 LIMIT 1", names)
 		if err != nil {
 			return nil, err
 		}
 		if len(records) > 0 {
-			found = append(found, fmt.Sprintf("%s lies beside %s", signal, r.Columns[0]))
+			found = append(found, fmt.Sprintf("%s lies beside %s", signal, column))
 		}
 	}
 	return found, err

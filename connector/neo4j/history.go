@@ -9,10 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-
 	"github.com/graphcloak/graphcloak/connector"
-	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -69,51 +66,15 @@ func nilIfEmpty(s string) any {
 	return s
 }
 
-// historyRun reads the history entry of a run; ok is false where there is none, or none
-// that is valid and of this run.
-func historyRun(p properties) (r jobs.Run, ok bool) {
-	if strictjson.Unmarshal([]byte(p.text(keyHistory)), &r) != nil || r.RunID != p.text(keyRunID) {
-		return jobs.Run{}, false
-	}
-	if report := p.text(keyReport); report != "" {
-		r.Report = []byte(report)
-	}
-	return r, true
-}
-
-// history reads what is known of runs, of one where an id is given: its entries, and
-// the records that the store keeps.
-func (s *Store) history(ctx context.Context, runID string) (all []jobs.Run, known []connector.Run, err error) {
-	entries := map[string]jobs.Run{}
-	err = s.read(ctx, "history", func(tx *transaction) error {
-		clear(entries)
-		known = nil
-		_, err := tx.rows("MATCH (r:"+connector.RunLabel+") WHERE $id = '' OR r.runId = $id RETURN r {.*, report: CASE WHEN $id = '' "+
-			"THEN null ELSE r.report END}",
-			map[string]any{"id": runID}, func(r *neo4j.Record) error {
-				p, _ := r.Values[0].(map[string]any)
-				if run, ok := historyRun(p); ok {
-					entries[run.RunID] = run
-				}
-				if _, ok := p[keyStatus].(string); ok {
-					known = append(known, runOf(p))
-				}
-				return nil
-			})
-		return err
-	})
-	return connector.History(entries, known), known, err
-}
-
 // ListRuns implements [jobs.History].
 func (d jobStore) ListRuns(ctx context.Context, q jobs.RunQuery) ([]jobs.Run, error) {
-	all, _, err := d.s.history(ctx, "")
+	all, err := d.s.runs(ctx, "")
 	return connector.SelectRuns(all, q), err
 }
 
 // GetRun implements [jobs.History].
 func (d jobStore) GetRun(ctx context.Context, runID string) (jobs.Run, error) {
-	all, _, err := d.s.history(ctx, runID)
+	all, err := d.s.runs(ctx, runID)
 	if err == nil && (runID == "" || len(all) == 0) {
 		err = fmt.Errorf("%w: run %q", jobs.ErrNoJob, runID)
 	}
@@ -125,14 +86,15 @@ func (d jobStore) GetRun(ctx context.Context, runID string) (jobs.Run, error) {
 
 // PruneRuns implements [jobs.History].
 func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error) {
-	all, known, err := d.s.history(ctx, "")
+	all, err := d.s.runs(ctx, "")
 	if err != nil {
 		return 0, err
 	}
-	ids := connector.Prunable(all, known, before)
-	for _, run := range known {
-		if run.RunIDColumn != "" && run.Status != connector.Undone && slices.Contains(ids, run.ID) {
-			if _, err := d.s.Undo(ctx, run.ID); err != nil {
+	var ids []string
+	for _, run := range connector.Prunable(all, before) {
+		ids = append(ids, run.RunID)
+		if w := run.Write; w != nil && w.RunIDColumn != "" && w.Status != jobs.Undone {
+			if _, err := d.s.Undo(ctx, run.RunID); err != nil {
 				return 0, err
 			}
 		}
@@ -143,7 +105,7 @@ func (d jobStore) PruneRuns(ctx context.Context, before time.Time) (int64, error
 		err := d.s.record(ctx, "history", func(tx *transaction) (err error) {
 			n, err = tx.count("MATCH (r:"+connector.RunLabel+
 				") WHERE r.runId IN $ids AND NOT coalesce(r.status, '') IN $open DELETE r RETURN count(r)",
-				map[string]any{"ids": batch, "open": []string{connector.Reserved, connector.Running}})
+				map[string]any{"ids": batch, "open": []string{string(jobs.Reserved), string(jobs.Running)}})
 			return err
 		})
 		if err != nil {

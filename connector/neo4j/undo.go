@@ -12,6 +12,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/jobs"
 )
 
 // Undo removes the properties that the run wrote from the nodes that still carry its id,
@@ -32,23 +33,23 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if run.Status == connector.Undone || len(run.Columns) == 0 {
-		return 0, s.settle(ctx, runID, writer, connector.Undone, "undoneAt", 0)
+	if run.Write.Status == jobs.Undone || len(run.Write.Columns) == 0 {
+		return 0, s.settle(ctx, runID, writer, jobs.Undone, "undoneAt", 0)
 	}
-	elements, err := s.carriers(ctx, run.RunIDColumn, runID)
+	elements, err := s.carriers(ctx, run.Write.RunIDColumn, runID)
 	if err != nil {
 		return 0, err
 	}
 	names := naming{}
-	owner := names.property("n", run.RunIDColumn)
+	owner := names.property("n", run.Write.RunIDColumn)
 	var remove []cypher
-	for _, c := range run.Columns {
-		if c != run.RunIDColumn {
+	for _, c := range run.Write.Columns {
+		if c != run.Write.RunIDColumn {
 			remove = append(remove, names.property("n", c)+" = null")
 		}
 	}
 	mine := "UNWIND $e AS e MATCH (n) WHERE elementId(n) = e AND " + owner + " = $run "
-	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.property("n", run.RunIDColumn)+
+	values, disown := mine+"SET "+join(remove, ", ")+" RETURN count(n)", mine+"SET "+names.property("n", run.Write.RunIDColumn)+
 		" = null RETURN count(n)"
 	removed := int64(0)
 	err = inChunks(ctx, s, each("undo", len(elements)), int64(s.options.BatchSize),
@@ -83,7 +84,7 @@ func (s *Store) Undo(ctx context.Context, runID string) (int64, error) {
 	if err != nil {
 		return removed, fmt.Errorf("undo: %w", err)
 	}
-	return removed, s.settle(ctx, runID, writer, connector.Undone, "undoneAt", 0)
+	return removed, s.settle(ctx, runID, writer, jobs.Undone, "undoneAt", 0)
 }
 
 // carriers returns the elements of the nodes that carry a run's id.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -27,27 +28,27 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: the access mode is read", connector.ErrReadOnly)
 	}
-	runs, err := s.Runs(ctx)
+	runs, err := s.runs(ctx, "")
 	if err != nil {
 		return err
 	}
-	run := connector.NewRun(g.Digest(), t)
+	run := connector.NewRun(g.Digest(), t, jobs.Running)
 	touched, err := s.obstacles(ctx, g, run, runs, force)
-	if err != nil {
-		return err
+	if err == nil {
+		_, _, err = connector.Admit(run, runs, touched)
 	}
-	return run.Admit(runs, touched)
+	return err
 }
 
 // obstacles looks at the selected nodes for properties under the run's names.
 // It returns the ids of the runs that wrote them, and refuses those that none wrote.
-func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run, runs []connector.Run, force bool) ([]string, error) {
+func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run jobs.Run, runs []jobs.Run, force bool) ([]string, error) {
 	nodes, err := s.nodes.Get(g)
 	if err != nil {
 		return nil, err
 	}
 	o := connector.NewObstacles(run, runs)
-	used, err := s.used(ctx, run.Columns)
+	used, err := s.used(ctx, run.Write.Columns)
 	if err != nil || len(used) == 0 {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run connector.Run
 	for k, name := range used {
 		property := names.property("n", name)
 		present[k] = property + " IS NOT NULL"
-		if name == run.RunIDColumn {
+		if name == run.Write.RunIDColumn {
 			owner = property
 		}
 	}
@@ -122,9 +123,8 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if err := s.constrainOnce(ctx); err != nil {
 		return err
 	}
-	run := connector.NewRun(g.Digest(), t)
-	writer := rand.Text()
-	stale, err := s.begin(ctx, g, run, writer, force)
+	id, writer := t.RunID(), rand.Text()
+	stale, err := s.begin(ctx, g, t, jobs.Running, writer, force)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 			if n, err = tx.count(batch.text, params); err != nil {
 				return err
 			}
-			return tx.mine(run.ID, writer)
+			return tx.mine(id, writer)
 		})
 		return n, err
 	}, func(_ span, n int64) error {
@@ -150,12 +150,12 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 	if gone := int64(len(nodes)) - written; gone != 0 {
 		return fmt.Errorf("%w: %d of %d nodes are gone since the graph was read, or are others now; run %s stays unfinished, remove it "+
 			"with --undo %s",
-			connector.ErrConflict, gone, len(nodes), run.ID, run.ID)
+			connector.ErrConflict, gone, len(nodes), id, id)
 	}
-	if err := s.settle(ctx, run.ID, writer, connector.Finished, "finishedAt", written); err != nil {
+	if err := s.settle(ctx, id, writer, jobs.Finished, "finishedAt", written); err != nil {
 		return err
 	}
-	s.options.Logger.InfoContext(ctx, "run written", "runId", run.ID, "nodeCount", written, "durationMillis",
+	s.options.Logger.InfoContext(ctx, "run written", "runId", id, "nodeCount", written, "durationMillis",
 		time.Since(start).Milliseconds())
 	return nil
 }
@@ -170,14 +170,12 @@ func (s *Store) Reserve(ctx context.Context, g *graph.Graph, t report.Table, for
 	if err := s.constrainOnce(ctx); err != nil {
 		return err
 	}
-	run := connector.NewRun(g.Digest(), t)
-	run.Status = connector.Reserved
-	if _, err := s.begin(ctx, g, run, "", force); err != nil {
+	if _, err := s.begin(ctx, g, t, jobs.Reserved, "", force); err != nil {
 		return err
 	}
 	err := s.try(ctx, g, t)
 	if err != nil {
-		hangUp(ctx, func(ctx context.Context) error { return s.Cancel(ctx, run.ID) })
+		hangUp(ctx, func(ctx context.Context) error { return s.Cancel(ctx, t.RunID()) })
 	}
 	return err
 }
@@ -188,7 +186,7 @@ func (s *Store) Cancel(ctx context.Context, runID string) error {
 	return s.record(ctx, "run", func(tx *transaction) error {
 		return tx.do("MATCH (r:"+connector.RunLabel+" {runId: $id}) WHERE r.status = $from SET r.status = $to, r.cancelledAt = "+
 			"datetime({timezone: 'UTC'})",
-			map[string]any{"id": runID, "from": connector.Reserved, "to": connector.Cancelled})
+			map[string]any{"id": runID, "from": string(jobs.Reserved), "to": string(jobs.Canceled)})
 	})
 }
 
@@ -239,11 +237,14 @@ func (s *Store) try(ctx context.Context, g *graph.Graph, t report.Table) error {
 // begin records that the run is reserved or being written, unless something is in its
 // way. The decision and the record are one transaction behind a lock, so that of two
 // runs that start together one sees the other.
-func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, writer string, force bool) (stale []string, err error) {
-	runs, err := s.Runs(ctx)
+func (s *Store) begin(ctx context.Context, g *graph.Graph, t report.Table, status jobs.Status, writer string, force bool) (
+	stale []string, err error,
+) {
+	runs, err := s.runs(ctx, "")
 	if err != nil {
 		return nil, err
 	}
+	run := connector.NewRun(g.Digest(), t, status)
 	touched, err := s.obstacles(ctx, g, run, runs, force)
 	if err != nil {
 		return nil, err
@@ -252,15 +253,16 @@ func (s *Store) begin(ctx context.Context, g *graph.Graph, run connector.Run, wr
 		if err := tx.lock("write"); err != nil {
 			return err
 		}
-		known, err := tx.runs()
+		known, err := tx.runs("")
 		if err != nil {
 			return err
 		}
-		if err := run.Admit(known, touched); err != nil {
+		record, old, err := connector.Admit(run, known, touched)
+		if err != nil {
 			return err
 		}
-		stale = run.Stale(known)
-		return tx.put(run, writer)
+		stale = old
+		return tx.put(record, t, writer)
 	})
 	return stale, err
 }

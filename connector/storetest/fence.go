@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -52,7 +51,7 @@ func testFence(t *testing.T, s Suite) {
 	late()
 	is(t, "a late cancellation", st.Cancel(ctx, table.RunID()), jobs.ErrLost)
 	nothing(t, st, g, table)
-	status(t, st, table.RunID(), connector.Reserved)
+	status(t, st, table.RunID(), jobs.Reserved)
 
 	own := jobs.Fence{Tick: second.Tick, Token: second.Token, GivingUp: true}.Within(t.Context())
 	if err := st.Write(own, g, table, false); err != nil {
@@ -66,7 +65,7 @@ func testFence(t *testing.T, s Suite) {
 	late()
 	is(t, "a late reservation", st.Reserve(ctx, g, Table(t, g, runID(t, "stray"), prefix), false), jobs.ErrLost)
 	holds(t, st, g, newer)
-	status(t, st, table.RunID(), connector.Finished)
+	status(t, st, table.RunID(), jobs.Finished)
 	a, err := privacy.VerifyLedger(t.Context(), st.Ledger(), scope)
 	if err != nil || a.Releases != 1 || a.Spent != cost {
 		t.Errorf("the ledger holds %+v, %v, want the one release of the holder", a, err)

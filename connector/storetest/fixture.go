@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/run"
@@ -20,7 +19,7 @@ import (
 type Store interface {
 	run.Store
 	Undo(ctx context.Context, runID string) (nodes int64, err error)
-	Run(ctx context.Context, runID string) (connector.Run, error)
+	Run(ctx context.Context, runID string) (jobs.Run, error)
 	Close(ctx context.Context) error
 }
 

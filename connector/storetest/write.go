@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -105,14 +106,14 @@ func write(t *testing.T, st Store, g *graph.Graph, table report.Table) {
 	}
 }
 
-func status(t *testing.T, st Store, runID, want string) connector.Run {
+func status(t *testing.T, st Store, runID string, want jobs.Status) jobs.Run {
 	t.Helper()
 	run, err := st.Run(t.Context(), runID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Status != want {
-		t.Errorf("run %s is %s, want %s", runID, run.Status, want)
+	if run.Write.Status != want {
+		t.Errorf("run %s is %s, want %s", runID, run.Write.Status, want)
 	}
 	return run
 }
@@ -127,15 +128,13 @@ func testWrite(t *testing.T, s Suite) {
 	nothing(t, st, g, table)
 	write(t, st, g, table)
 	holds(t, st, g, table)
-	run := status(t, st, table.RunID(), connector.Finished)
-	if run.Nodes != int64(len(connector.Covered(table, g.Order()))) || run.RunIDColumn != table.RunIDColumn() ||
-		run.Table != connector.TableHash(table) {
+	run := status(t, st, table.RunID(), jobs.Finished)
+	if w := run.Write; w.Nodes != int64(len(connector.Covered(table, g.Order()))) || w.RunIDColumn != table.RunIDColumn() ||
+		w.Table != connector.TableHash(table) {
 		t.Errorf("the record %+v does not describe the table", run)
 	}
-	for _, p := range table.Record() {
-		if _, ok := run.Record[p.Name]; !ok {
-			t.Errorf("the record lacks %s", p.Name)
-		}
+	if run.Status != jobs.Finished || !run.Spent || run.ReleaseID != table.RunID() || run.Verdict != "undecided" || run.Message != "" {
+		t.Errorf("the record %+v does not say what the table does", run)
 	}
 	other := s.Reopen(t, st)
 	same := open(t, s, other, graph.Selection{RelationshipWeightProperty: "weight"})
@@ -239,7 +238,7 @@ func testUndo(t *testing.T, s Suite) {
 		t.Errorf("Undo: %d nodes, %v", removed, err)
 	}
 	nothing(t, st, g, table)
-	status(t, st, table.RunID(), connector.Undone)
+	status(t, st, table.RunID(), jobs.Undone)
 	if removed, err := st.Undo(t.Context(), table.RunID()); err != nil || removed != 0 {
 		t.Errorf("a second Undo: %d nodes, %v, want none", removed, err)
 	}
@@ -285,8 +284,8 @@ func testReserve(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	nothing(t, st, g, first)
-	if run := status(t, st, first.RunID(), connector.Reserved); run.Record["budgetScope"] != "s" {
-		t.Errorf("the record %v lacks its scope", run.Record)
+	if run := status(t, st, first.RunID(), jobs.Reserved); run.BudgetScope != "s" {
+		t.Errorf("the record %+v lacks its scope", run)
 	}
 	if err := reserve(first); err != nil { // a reply that was lost
 		t.Errorf("the same reservation again: %v", err)
@@ -306,7 +305,7 @@ func testReserve(t *testing.T, s Suite) {
 	if err := st.Cancel(t.Context(), first.RunID()); err != nil {
 		t.Fatal(err)
 	}
-	status(t, st, first.RunID(), connector.Cancelled)
+	status(t, st, first.RunID(), jobs.Canceled)
 	if err := reserve(second); err != nil {
 		t.Fatalf("after the other was cancelled: %v", err)
 	}
@@ -323,7 +322,7 @@ func testReserve(t *testing.T, s Suite) {
 	if err := reserve(second); !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("reserving a run that is finished: %v, want ErrConflict", err)
 	}
-	status(t, st, second.RunID(), connector.Finished)
+	status(t, st, second.RunID(), jobs.Finished)
 	third := outline("c")
 	if err := reserve(third); err != nil {
 		t.Fatal(err)

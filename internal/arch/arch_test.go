@@ -97,7 +97,7 @@ var table = map[string]row{
 		layer:   3,
 		imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"},
 	},
-	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "connector"}},
+	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/disk", "internal/suggest"}},
 	// graph for the ids of sensors
 	"privacy/highwater": {layer: 3, imports: []string{"graph", "privacy", "internal/disk", "internal/strictjson"}},
