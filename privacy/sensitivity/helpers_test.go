@@ -170,7 +170,7 @@ func readAll(ctx context.Context, m Model, u []float64, f func(low, up, exactLow
 	all := c.rest
 	for _, i := range all {
 		c.rest, c.upper[i], c.lower, c.edge = []int32{i}, math.Inf(1), 1e-3, [2]int{-1, -1}
-		if err := c.readEdges(ctx, math.MaxInt); err != nil {
+		if err := c.readEdges(ctx, math.MaxInt, 10); err != nil {
 			return false, err
 		}
 		if math.IsInf(c.upper[i], 1) {

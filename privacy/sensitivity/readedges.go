@@ -5,22 +5,26 @@ package sensitivity
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Limits of reading: what it may take, in products, of which the screen takes about so many, or one in so many of the columns
-// where there are more, which the screen would compute at last where edges are alike; and the edges that are read with one target.
+// where there are more, which the screen would compute at last where edges are alike; the edges that are read with one target;
+// and the entries of columns, 12 bytes each, that are kept for the other edges among these.
 const (
 	readProducts = 256
 	readShare    = 32
 	readBatch    = 1 << 14
+	readKept     = 1 << 23
 )
 
 // readEdges brackets each edge that remains by the columns of its two ends, where they are read
-// from a neighbourhood in less time than so many products take, as on spatial graphs.
-func (s *search) readEdges(ctx context.Context, most int) error {
+// from a neighbourhood in less time than so many products take, as on spatial graphs. It keeps so many entries of columns.
+func (s *search) readEdges(ctx context.Context, most int, keep int64) error {
 	o, err := s.operator(0.02 * s.opts.Tolerance * s.lower)
 	if err != nil {
 		return nil // the screen reports it
@@ -33,19 +37,44 @@ func (s *search) readEdges(ctx context.Context, most int) error {
 	if !ok {
 		return nil
 	}
+	var nodes []int32
+	var columns []readColumn
 	pairs := sync.Pool{New: func() any { return &pair{o: o, second: make([]float64, o.n)} }}
 	for done := 0; done < len(s.rest); done += readBatch {
 		batch := s.rest[done:min(done+readBatch, len(s.rest))]
 		target := s.target()
+		nodes = nodes[:0]
+		for _, i := range batch {
+			if s.upper[i] > target {
+				nodes = append(nodes, s.edges.ends[i][:]...)
+			}
+		}
+		slices.Sort(nodes)
+		nodes = slices.Compact(nodes)
+		columns = slices.Grow(columns[:0], len(nodes))[:len(nodes)]
+		var kept atomic.Int64
+		parallel.Rows(len(nodes), 1<<14, func(lo, hi int) {
+			for k := lo; k < hi && ctx.Err() == nil; k++ {
+				if columns[k].rows = columns[k].rows[:0]; kept.Load() < keep {
+					read(int(nodes[k]), columns[k].set)
+					kept.Add(int64(len(columns[k].rows)))
+				}
+			}
+		})
 		low := make([]float64, len(batch))
-		parallel.Rows(len(batch), 1<<14, func(lo, hi int) {
+		parallel.Rows(len(batch), 1<<10, func(lo, hi int) {
 			p := pairs.Get().(*pair)
 			defer pairs.Put(p)
 			for k := lo; k < hi && ctx.Err() == nil; k++ {
 				if i := batch[k]; s.upper[i] > target {
 					e := s.edges.at(i)
-					read(int(e.u), p.setFirst)
-					read(int(e.v), p.setSecond)
+					for side, node := range [2]int32{e.u, e.v} {
+						at, _ := slices.BinarySearch(nodes, node)
+						if p.columns[side] = &columns[at]; len(columns[at].rows) == 0 {
+							p.columns[side] = &p.own[side]
+							read(int(node), p.own[side].set)
+						}
+					}
 					norm, off := p.difference()
 					low[k] = e.scale * (norm - off)
 					s.upper[i] = min(s.upper[i], e.scale*(norm+off)*(1+8*unit))
@@ -63,28 +92,26 @@ func (s *search) readEdges(ctx context.Context, most int) error {
 	return nil
 }
 
-// pair holds two columns, the second over all nodes.
+// readColumn is a column of M at some rows, one of them its own, and how far off it is at most. Without rows it is not read.
+type readColumn struct {
+	rows []int32
+	x    []float64
+	off  float64
+}
+
+func (c *readColumn) set(rows []int32, x []float64, off float64) {
+	c.rows, c.x, c.off = append(c.rows[:0], rows...), append(c.x[:0], x...), off
+}
+
+// pair holds two columns.
 type pair struct {
-	o      *operator
-	rows   [2][]int32
-	first  []float64
-	second []float64
-	off    [2]float64
+	o       *operator
+	columns [2]*readColumn
+	own     [2]readColumn // where they are not kept
+	second  []float64     // zeros over all nodes
 }
 
-func (p *pair) setFirst(rows []int32, x []float64, off float64) {
-	p.rows[0], p.first, p.off[0] = append(p.rows[0][:0], rows...), append(p.first[:0], x...), off
-}
-
-func (p *pair) setSecond(rows []int32, x []float64, off float64) {
-	p.rows[1], p.off[1] = append(p.rows[1][:0], rows...), off
-	for k, t := range rows {
-		p.second[t] = x[k]
-	}
-}
-
-// difference returns ‖diag(√u)(x − y)‖₂ for the columns x and y, and how far off it is at most. It
-// clears the second column.
+// difference returns ‖diag(√u)(x − y)‖₂ for the columns x and y, and how far off it is at most.
 func (p *pair) difference() (norm, off float64) {
 	var sum float64
 	add := func(t int32, d float64) {
@@ -95,14 +122,18 @@ func (p *pair) difference() (norm, off float64) {
 		sum += w * (d * d)
 		p.second[t] = 0
 	}
-	for k, t := range p.rows[0] {
-		add(t, p.first[k]-p.second[t])
+	x, y := p.columns[0], p.columns[1]
+	for k, t := range y.rows {
+		p.second[t] = y.x[k]
 	}
-	for _, t := range p.rows[1] {
+	for k, t := range x.rows {
+		add(t, x.x[k]-p.second[t])
+	}
+	for _, t := range y.rows {
 		add(t, p.second[t])
 	}
 	norm = math.Sqrt(sum)
 	// As in evaluate: roundings of a sum of so many squares, halved by the root.
-	relative := (float64(len(p.rows[0])+len(p.rows[1])) + 16) * unit
-	return norm, norm*relative + math.Sqrt(p.o.peak)*(p.off[0]+p.off[1])*(1+8*unit)
+	relative := (float64(len(x.rows)+len(y.rows)) + 16) * unit
+	return norm, norm*relative + math.Sqrt(p.o.peak)*(x.off+y.off)*(1+8*unit)
 }

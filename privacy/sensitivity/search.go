@@ -25,7 +25,7 @@ func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 }
 
 func (s *search) narrow(ctx context.Context) error {
-	read := func(ctx context.Context) error { return s.readEdges(ctx, readProducts) }
+	read := func(ctx context.Context) error { return s.readEdges(ctx, readProducts, readKept) }
 	for _, tier := range []func(context.Context) error{s.seed, s.parallelPaths, read, s.screen} {
 		if s.dropClosed("bound"); len(s.rest) == 0 {
 			return nil

@@ -181,7 +181,7 @@ func TestAlikeEdgesAreRead(t *testing.T) {
 	c.boundAll()
 	for _, tier := range []func(context.Context) error{
 		c.seed, c.parallelPaths,
-		func(ctx context.Context) error { return c.readEdges(ctx, readProducts) },
+		func(ctx context.Context) error { return c.readEdges(ctx, readProducts, readKept) },
 	} {
 		c.dropClosed("bound")
 		must.Do(t, tier(background))
