@@ -33,12 +33,19 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
-	for id, h := range nodes { // handles become the numbers in the graph
-		i, ok := 0, h != unselected
-		if ok {
-			i, ok = g.Index(keys[h])
+	numbers := make([]int32, len(keys)) // in the graph, of the handles
+	for h, key := range keys {          // in the order of the file: ids that are alike are found in the cache
+		if i, ok := g.Index(key); ok {
+			numbers[h] = int32(i)
+		} else {
+			numbers[h] = unselected
 		}
-		if nodes[id] = int32(i); !ok {
+	}
+	for id, h := range nodes {
+		if h != unselected {
+			h = numbers[h]
+		}
+		if nodes[id] = h; h == unselected {
 			delete(nodes, id)
 		}
 	}

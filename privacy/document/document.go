@@ -28,11 +28,16 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	canonical, err := strictjson.Canonical(strictjson.Object(fields).Join())
-	if err != nil {
-		return nil, err
+	sum := sha256.New()
+	for k, piece := range strictjson.Object(fields) {
+		if k%2 == 0 && k > 0 { // a value
+			if piece, err = strictjson.Canonical(piece); err != nil {
+				return nil, err
+			}
+		}
+		sum.Write(piece)
 	}
-	if fields[SealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(canonical))); err != nil {
+	if fields[SealKey], err = json.Marshal(privacy.Digest(sum.Sum(nil))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)
