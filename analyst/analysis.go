@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/recovery"
@@ -150,9 +151,11 @@ func (a *analysis) addNodes(res *recovery.Result) {
 	if res.Status != recovery.Infeasible {
 		copy(f, res.F)
 	}
+	sensors := a.op.SensorNodes(a.in.Nodes)
 	a.report.SetNodes(report.Nodes{
-		Graph: a.op.Graph, PrivateHeat: a.in.Values, NodeValues: report.NodeValues{
-			Source: f, Probability: a.probability, Community: a.partition.Labels, Sensors: a.in.Nodes, Sigma: a.in.Sigmas,
+		Graph: a.op.Graph, PrivateHeat: report.LastOf(sensors, a.in.Values), NodeValues: report.NodeValues{
+			Source: f, Probability: a.probability, Community: a.partition.Labels,
+			Sensors: slices.Compact(slices.Clone(sensors)), Sigma: report.LastOf(sensors, a.in.Sigmas),
 		},
 	})
 	a.report.SetAnswer()

@@ -80,7 +80,7 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	rep.FaultySensorCount = broken
 	for k, p := range faulty {
 		if p >= suspicion {
-			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.Graph.ID(a.in.Nodes[rows[k]]), Probability: p})
+			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.SensorID(a.in.Nodes[rows[k]]), Probability: p})
 		}
 	}
 	slices.SortStableFunc(rep.SuspectSensors, func(x, y report.Suspect) int { return cmp.Compare(y.Probability, x.Probability) })

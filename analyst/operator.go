@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
@@ -23,12 +24,15 @@ import (
 // most 8n² bytes.
 const DenseLimit = 6000
 
-// Operator is e^{-τL} with the graph and the Laplacian that it was made from. It keeps
+// Operator is M: e^{-τL} with the graph and the Laplacian that it was made from, or one that is given. It keeps
 // the matrix of the last sensors, and what was simulated for their noise: it is for one goroutine.
+//
+// A sensor is named by its row of M: by its node, or by its place among the readings of a given operator.
 type Operator struct {
 	Graph     *graph.Graph
-	Laplacian *laplacian.Laplacian
-	Diffusion *expm.Diffusion
+	Laplacian *laplacian.Laplacian // nil with Given
+	Diffusion *expm.Diffusion      // nil with Given
+	Given     *response.Operator   // nil: e^{-τL}
 	// Guard refuses a step that needs more memory than there is; nil: nothing is refused.
 	Guard func(step string, bytes int64) error
 	// Progress receives how far a stage of Analyse has come; total is 0 where it is
@@ -56,12 +60,56 @@ func (s simulated) is(of simulated) bool {
 		slices.Equal(s.nodes, of.nodes) && slices.Equal(s.sigmas, of.sigmas) && slices.Equal(s.prior, of.prior)
 }
 
+// M returns the matrix.
+func (o *Operator) M() linop.Approximation {
+	if o.Given != nil {
+		return o.Given
+	}
+	return o.Diffusion
+}
+
+// kind names what is listed beside the operator's own.
+func (o *Operator) kind() string {
+	if o.Given != nil {
+		return "operator"
+	}
+	return "graph"
+}
+
+// own names the operator's own process.
+func (o *Operator) own() string {
+	if o.Given != nil {
+		return "first operator"
+	}
+	return "stored graph"
+}
+
+// SensorID names the sensor of a row.
+func (o *Operator) SensorID(row int) graph.ID {
+	if o.Given != nil {
+		return o.Given.ID(o.Graph, row)
+	}
+	return o.Graph.ID(row)
+}
+
+// SensorNodes returns the node of each of some rows, ascending as they are.
+func (o *Operator) SensorNodes(rows []int) []int {
+	if o.Given == nil {
+		return rows
+	}
+	nodes := make([]int, len(rows))
+	for k, row := range rows {
+		nodes[k] = o.Given.Readings[row].Node
+	}
+	return nodes
+}
+
 // With returns the operator of another τ, without the rows that are held.
 func (o *Operator) With(d *expm.Diffusion) *Operator {
 	return &Operator{Graph: o.Graph, Laplacian: o.Laplacian, Diffusion: d, Guard: o.Guard, Progress: o.Progress}
 }
 
-// rows returns the rows of e^{-τL} at some nodes: as a matrix up to [DenseLimit]
+// rows returns the rows of some sensors: as a matrix up to [DenseLimit]
 // nodes of the graph, else through products.
 func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error) {
 	if o.Graph.Order() > DenseLimit {
@@ -72,6 +120,11 @@ func (o *Operator) rows(ctx context.Context, nodes []int) (linop.Operator, error
 	}
 	if err := o.CheckMemory(nodes); err != nil {
 		return nil, err
+	}
+	if o.Given != nil {
+		matrix, err := o.Given.Rows(ctx, nodes)
+		o.nodes, o.matrix = slices.Clone(nodes), linop.Dense{M: matrix, Bound: o.Given.Err()}
+		return o.matrix, err
 	}
 	matrix, err := o.Diffusion.Rows(ctx, nodes)
 	if err != nil {
@@ -115,7 +168,10 @@ func (o *Operator) workspace(nodes []int) int64 {
 
 // products returns the rows through products.
 func (o *Operator) products(nodes []int) (linop.Operator, error) {
-	op := linop.Rows(o.Diffusion, nodes)
+	op := linop.Rows(o.M(), nodes)
+	if o.Given != nil {
+		return op, nil
+	}
 	if o.Diffusion.Method() != expm.Chebyshev { // rounding between components
 		return op, nil
 	}

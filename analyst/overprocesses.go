@@ -26,8 +26,8 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 	count, all := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
 	if !all {
 		a.graphs = nil
-		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may have run on any of %d listed graphs too, which are too "+
-			"many or too large to sum a posterior over: it supposes the stored graph", len(a.opts.Graphs)))
+		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may be that of any of %d listed %ss too, which are too "+
+			"many or too large to sum a posterior over: it supposes the %s", len(a.opts.Graphs), a.op.kind(), a.op.own()))
 	}
 	if count == 1 {
 		return p, known, nil
@@ -125,16 +125,19 @@ func (a *analysis) addLearnt() {
 	}
 	for g, v := range share {
 		x := report.GraphProbability{Probability: min(1, v)}
-		if g > 0 {
+		switch {
+		case g > 0:
 			x.Name = a.graphs[g-1].Name
+		case a.op.Given != nil:
+			x.Name = a.op.Given.Name
 		}
 		rep.GraphPosterior = append(rep.GraphPosterior, x)
 	}
-	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may have run on the stored graph or on any of %d listed ones, each as likely "+
+	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may be that of the %s or of any of %d listed ones, each as likely "+
 		"beforehand, and the posterior of one source is summed over all %d: %s; "+
-		"Basis Pursuit Denoising supposes the stored graph", len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior)))
+		"Basis Pursuit Denoising supposes the %s", a.op.own(), len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior), a.op.own()))
 	if a.opts.Sources == 2 {
-		rep.Notes = append(rep.Notes, "two sources are weighed on the stored graph alone, though the process may have run on another")
+		rep.Notes = append(rep.Notes, "two sources are weighed under the "+a.op.own()+" alone, though the process may be another")
 	}
 }
 

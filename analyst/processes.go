@@ -10,14 +10,16 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 )
 
 // ListedGraph is a public graph of the same nodes that the process may have run on instead of the
-// operator's, which is as likely beforehand.
+// operator's, which is as likely beforehand; or a further given operator.
 type ListedGraph struct {
 	Name      string
 	Graph     *graph.Graph
 	Laplacian *laplacian.Laplacian
+	Given     *response.Operator // in place of Graph and Laplacian, beside an operator that is given
 }
 
 // Process is a process that may have made the measurements.
@@ -67,6 +69,9 @@ func (o *Operator) processCost(graphs []ListedGraph, to float64, count, sensors 
 	entries := int64(count) * int64(o.Graph.Order()) * int64(sensors)
 	seconds, bytes = max(entrySeconds*float64(entries), nodeSeconds*float64(count)*float64(o.Graph.Order())), 8*entries
 	for _, g := range graphs {
+		if g.Given != nil {
+			continue
+		}
 		cost, e := o.costOn(g, to)
 		seconds += cost.Prepare
 		bytes += cost.Bytes
@@ -97,7 +102,10 @@ func (o *Operator) CheckProcesses(graphs []ListedGraph, from, to float64, nodes 
 // EachProcess yields every graph with every τ: the operator's own and those listed, and the operator's
 // τ, or [TauGrid] where from < to. Its errors are those of [expm.New].
 func (o *Operator) EachProcess(ctx context.Context, graphs []ListedGraph, from, to float64) iter.Seq2[Process, error] {
-	grid := []float64{o.Diffusion.Tau()}
+	grid := []float64{0}
+	if o.Given == nil {
+		grid[0] = o.Diffusion.Tau()
+	}
 	if from < to {
 		grid = TauGrid(from, to)
 	}
@@ -109,7 +117,7 @@ func (o *Operator) EachProcess(ctx context.Context, graphs []ListedGraph, from, 
 			}
 			for _, tau := range grid {
 				p := Process{g, tau, op}
-				if err == nil && tau != op.Diffusion.Tau() {
+				if err == nil && op.Given == nil && tau != op.Diffusion.Tau() {
 					p.Operator, err = op.at(tau)
 				}
 				if !yield(p, err) || err != nil {
@@ -142,6 +150,9 @@ func (o *Operator) costOn(g ListedGraph, to float64) (expm.Cost, error) {
 
 // on returns the operator of another graph, for every τ up to the operator's or to.
 func (o *Operator) on(ctx context.Context, g ListedGraph, to float64) (*Operator, error) {
+	if g.Given != nil {
+		return &Operator{Graph: o.Graph, Given: g.Given, Guard: o.Guard, Progress: o.Progress}, nil
+	}
 	cost, err := o.costOn(g, to)
 	if err != nil {
 		return nil, fmt.Errorf("graph %q: %w", g.Name, err)

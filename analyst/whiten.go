@@ -21,14 +21,14 @@ import (
 
 // Measurements are private values with the standard deviation of their noise.
 type Measurements struct {
-	Nodes  []int     // the sensors, ascending
+	Nodes  []int     // the sensors by their rows of M, ascending
 	Values []float64 // ỹ, one a sensor
 	Sigmas []float64 // σ of each value's noise
 	// Clip is the public range that readings were clipped to before their noise; nil: unknown.
 	Clip *privacy.Interval
 }
 
-// check refuses measurements that do not fit together or to a graph of n nodes.
+// check refuses measurements that do not fit together or to an operator of n rows.
 func (in Measurements) check(n int) error {
 	if k := len(in.Nodes); k == 0 || len(in.Values) != k || len(in.Sigmas) != k {
 		return fmt.Errorf("%w: %d nodes, %d values and %d σ, want as many of each and at least one", recovery.ErrInvalid, k, len(in.Values),
@@ -37,7 +37,7 @@ func (in Measurements) check(n int) error {
 	last := -1
 	for k, node := range in.Nodes {
 		if node <= last || node >= n {
-			return fmt.Errorf("%w: measurement %d is of node %d after node %d, want ascending ones of the %d nodes", recovery.ErrInvalid,
+			return fmt.Errorf("%w: measurement %d is of row %d after row %d, want ascending ones of the %d rows of M", recovery.ErrInvalid,
 				k, node, last, n)
 		}
 		if sigma := in.Sigmas[k]; !(sigma > 0) || math.IsInf(sigma, 1) {
@@ -61,7 +61,8 @@ type Whitened struct {
 // Whiten scales the sensors to unit noise. It returns [recovery.ErrInvalid] for
 // measurements that do not fit together.
 func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, error) {
-	if err := in.check(o.Graph.Order()); err != nil {
+	rows, _ := o.M().Dims()
+	if err := in.check(rows); err != nil {
 		return nil, err
 	}
 	op, err := o.rows(ctx, in.Nodes)
@@ -77,7 +78,7 @@ func (o *Operator) Whiten(ctx context.Context, in Measurements) (*Whitened, erro
 		return nil, err
 	}
 	w.products = w.Data
-	if o.Diffusion.Method() == expm.Chebyshev { // sparse products beat dense ones
+	if o.Given != nil || o.Diffusion.Method() == expm.Chebyshev { // sparse products beat dense ones
 		if op, err = o.products(in.Nodes); err != nil {
 			return nil, err
 		}
@@ -152,6 +153,9 @@ func (w *Whitened) spectrum() *recovery.Spectrum {
 		return w.cached
 	}
 	o, sigma := w.op, w.in.Sigmas[0]
+	if o.Given != nil {
+		return nil
+	}
 	spec := o.Diffusion.Spectrum()
 	uniform := !slices.ContainsFunc(w.in.Sigmas, func(s float64) bool { return s != sigma })
 	if !uniform || spec == nil || o.Laplacian.Similarity() != nil || len(w.in.Nodes) < o.Graph.Order() {

@@ -45,6 +45,7 @@ type Connection struct {
 type Projection struct {
 	NodeLabels                 []string // none: all
 	RelationshipTypes          []string // none: all
+	Operator                   []string // files, or relationships:TYPE; empty: e^{-τL}
 	NodeQuery                  string
 	RelationshipQuery          string
 	NodeKey                    string

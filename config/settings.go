@@ -15,7 +15,7 @@ const (
 	GroupConnection Group = "Connection"
 	GroupSource     Group = "Graph source"
 	GroupProjection Group = "Projection"
-	GroupQueries    Group = "Queries"
+	GroupQueries    Group = "Operator and queries"
 	GroupDiffusion  Group = "Diffusion"
 	GroupSensors    Group = "Sensors"
 	GroupSignal     Group = "Signal"
@@ -75,6 +75,10 @@ func sections() []section {
 				Setting{Default: "refuse", Values: []string{"refuse", "drop", "allow"}}),
 		}},
 		{GroupQueries, []Setting{
+			row("operator", "FILE|relationships:TYPE,...", "what sensors read of a unit source at each node, in place of e^{-τL}: "+
+				"a CSV, Parquet or Matrix Market file (sensor,node,response and, for several readings of a sensor, time), or "+
+				"relationships with the property response; several are alternatives, and the guarantee holds for each",
+				"a transport that is known, such as a water network's"),
 			row("nodeQuery", "CYPHER", "read-only Cypher, instead of labels; its column id holds nodes (RETURN n AS id), their "+
 				"elementId() or, with --node-key, that property", "a selection that labels cannot express"),
 			row("relationshipQuery", "CYPHER", "read-only Cypher, instead of types; its columns source and target name nodes as the "+

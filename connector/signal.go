@@ -12,33 +12,67 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Readings reads a private property of every node, NaN where a node has none.
+// Readings reads a private property of every node, which holds a number or a list of so many, NaN where a node has none.
 type Readings struct {
 	property string
+	times    int
 	values   []float64
 	bad      int
 }
 
-// NewReadings returns an empty reading of a property.
-func NewReadings(g *graph.Graph, property string) *Readings {
-	return &Readings{property: property, values: make([]float64, g.Order())}
+// NewReadings returns an empty reading of a property of one number, or of a list of so many.
+func NewReadings(g *graph.Graph, property string, times int) *Readings {
+	return &Readings{property: property, times: times, values: make([]float64, times*g.Order())}
 }
 
 // Add takes the value of node i; nil is missing.
 func (r *Readings) Add(i int, v any) {
-	x, ok := Reading(v)
+	ok := false
+	if to := r.values[i*r.times:][:r.times]; r.times == 1 {
+		to[0], ok = Reading(v)
+	} else {
+		ok = readList(to, v)
+	}
 	if !ok {
 		r.bad++
 	}
-	r.values[i] = x
 }
 
-// Result returns the values, or an [ErrInput] that counts what is no finite number
+// readList reads a list of as many numbers, or a text that separates them by semicolons.
+func readList(to []float64, v any) bool {
+	var list []any
+	switch x := v.(type) {
+	case nil:
+		list = make([]any, len(to))
+	case []any:
+		list = x
+	case string:
+		for part := range strings.SplitSeq(x, ";") {
+			list = append(list, Parse(strings.TrimSpace(part)))
+		}
+	}
+	if len(list) != len(to) {
+		return false
+	}
+	for k, v := range list {
+		x, ok := Reading(v)
+		if !ok {
+			return false
+		}
+		to[k] = x
+	}
+	return true
+}
+
+// Result returns the values, or an [ErrInput] that counts what is no finite number, or no list of as many,
 // and names neither node nor value.
 func (r *Readings) Result() ([]float64, error) {
 	if r.bad > 0 {
-		return nil, fmt.Errorf("%w: %w", ErrInput,
-			&privacy.ReadingsError{Property: r.property, Wrong: "is not a finite number", Count: r.bad})
+		wrong := "is not a finite number"
+		if r.times > 1 {
+			wrong = fmt.Sprintf("is not a list of %d finite numbers", r.times)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrInput, &privacy.ReadingsError{Property: r.property, Wrong: wrong, Count: r.bad})
 	}
 	return r.values, nil
 }

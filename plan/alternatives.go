@@ -12,6 +12,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
@@ -36,9 +37,12 @@ const (
 
 // listed is what a list of alternatives is on one graph.
 type listed struct {
-	graphs []*graph.Graph
-	digest privacy.Digest // of the graphs in their order; zero: none
+	graphs    []*graph.Graph
+	operators []*response.Operator // or further given operators
+	digest    privacy.Digest       // of these in their order; zero: none
 }
+
+func (l *listed) count() int { return len(l.graphs) + len(l.operators) }
 
 // CheckAlternatives refuses a list that is none for any graph, with [ErrAlternative].
 func CheckAlternatives(list []Alternative) error {

@@ -13,8 +13,9 @@ import (
 // a unit source at one end, of which as much as α permits has moved to the other. ok
 // is false where the plan names no relationship of this graph, or a node beyond it.
 func (m *Model) WorstReadings(p *privacy.Plan) (a, b []float64, ok bool) {
+	rows, _ := m.Operator.M().Dims()
 	for _, s := range p.Sensors {
-		if s.Node < 0 || s.Node >= m.Graph.Order() {
+		if s.Node < 0 || s.Node >= rows {
 			return nil, nil, false
 		}
 	}
@@ -24,9 +25,9 @@ func (m *Model) WorstReadings(p *privacy.Plan) (a, b []float64, ok bool) {
 		if !known {
 			return nil, nil, false
 		}
-		f, y := make([]float64, m.Graph.Order()), make([]float64, m.Graph.Order())
+		f, y := make([]float64, m.Graph.Order()), make([]float64, rows)
 		f[node] = 1
-		m.Operator.Diffusion.MulVecTo(y, false, f)
+		m.Operator.M().MulVecTo(y, false, f)
 		for _, s := range p.Sensors {
 			columns[end] = append(columns[end], y[s.Node])
 		}

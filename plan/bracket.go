@@ -22,6 +22,9 @@ const certificateMargin = 1 + 0x1p-30
 
 // sensitivityModel is the model in the terms of package sensitivity.
 func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
+	if given := m.given(); given != nil {
+		return sensitivity.Model{Graph: m.Graph, Alpha: alpha, Given: given}
+	}
 	s := sensitivity.Model{
 		Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: m.Operator.Diffusion, Tau: m.Tau, Alpha: alpha,
 	}
@@ -94,6 +97,9 @@ func (m *Model) toSensitivity(b sensitivity.Bracket, seed [32]byte) privacy.Sens
 // row-stochastic, and [0, √(max d/min d)] for the normalised Laplacian, whose
 // M = D^½ R D^{-½} with R stochastic.
 func (m *Model) readingRange() privacy.Interval {
+	if given := m.given(); given != nil {
+		return givenRange(given)
+	}
 	hi := 1.0
 	if s := m.Operator.Laplacian.Similarity(); m.Settings.Laplacian == laplacian.Normalized {
 		if s == nil {
@@ -119,7 +125,7 @@ func sqrtDegrees(d []float64) []float64 {
 // computingError returns η₂ ≥ ‖M̃f − Mf‖₂ for every f in [0, 1]ⁿ, whose norm is at
 // most √n.
 func (m *Model) ComputingError() float64 {
-	return math.Nextafter(m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
+	return math.Nextafter(m.Operator.M().Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))
 }
 
 // bound certifies the sensitivity under weights u, over all that is uncertain.
@@ -127,7 +133,7 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	options sensitivity.Options,
 ) (sensitivity.Bracket, error) {
 	model := m.sensitivityModel(alpha)
-	if !un.Any() {
+	if !un.Any() || model.Given != nil {
 		return sensitivity.Bound(ctx, model, u, options)
 	}
 	e, err := sensitivity.WorstCase(ctx, model, u, m.uncertain(un), options)
@@ -158,7 +164,7 @@ func (m *Model) newSpec(opts Options) privacy.Spec {
 		Clip:        m.readingRange(),
 	}
 	for _, i := range m.Sensors {
-		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Operator.SensorID(i)})
 	}
 	if opts.Clip != nil {
 		spec.Clip = *opts.Clip

@@ -34,16 +34,16 @@ func (m *Model) Matches(p *privacy.Plan) error {
 			"(nodes: %d, relationships: %d)",
 			ErrGraphChanged, p.GraphDigest, p.NodeCount, p.RelationshipCount, want.GraphDigest, want.NodeCount, want.RelationshipCount)
 	case p.Public != want:
-		return fmt.Errorf("%w: the plan is for τ = %v, the %s Laplacian and distance in %s; the model has τ = %v, %s and %s",
-			ErrGraphChanged, p.Tau, p.Laplacian, p.Metric, want.Tau, want.Laplacian, want.Metric)
+		return fmt.Errorf("%w: the plan is for %s and distance in %s; the model has %s and %s",
+			ErrGraphChanged, matrixOf(p.Public), p.Metric, matrixOf(want), want.Metric)
 	}
 	if p.EntryError != 0 {
 		return fmt.Errorf("%w: it charges an error of each reading, and errors are those of the whole vector here", ErrPlan)
 	}
-	if u := p.Uncertainty; u.Alternatives != len(m.listed.graphs) || u.AlternativesDigest != m.listed.digest {
-		return fmt.Errorf("%w: it says that it is certified for %d alternative graphs of digest %.12s…, its model lists %d of "+
+	if u := p.Uncertainty; u.Alternatives != m.listed.count() || u.AlternativesDigest != m.listed.digest {
+		return fmt.Errorf("%w: it says that it is certified for %d alternatives of digest %.12s…, its model lists %d of "+
 			"digest %.12s…",
-			ErrPlan, u.Alternatives, u.AlternativesDigest, len(m.listed.graphs), m.listed.digest)
+			ErrPlan, u.Alternatives, u.AlternativesDigest, m.listed.count(), m.listed.digest)
 	}
 	if err := m.matchSensors(p); err != nil {
 		return err
@@ -55,6 +55,7 @@ func (m *Model) Matches(p *privacy.Plan) error {
 // ascending order, under their own ids.
 func (m *Model) matchSensors(p *privacy.Plan) error {
 	last, next := -1, 0
+	rows, _ := m.Operator.M().Dims()
 	for k, s := range p.Sensors {
 		for next < len(m.Sensors) && m.Sensors[next] < s.Node {
 			next++
@@ -62,11 +63,11 @@ func (m *Model) matchSensors(p *privacy.Plan) error {
 		switch selected := next < len(m.Sensors) && m.Sensors[next] == s.Node; {
 		case s.Node <= last:
 			return fmt.Errorf("%w: sensor %d is node %d after node %d, want distinct nodes in ascending order", ErrPlan, k, s.Node, last)
-		case s.Node >= m.Graph.Order():
-			return fmt.Errorf("%w: sensor %d is node %d, the graph has %d", ErrPlan, k, s.Node, m.Graph.Order())
-		case s.ID != m.Graph.ID(s.Node):
+		case s.Node >= rows:
+			return fmt.Errorf("%w: sensor %d is node %d, the graph has %d", ErrPlan, k, s.Node, rows)
+		case s.ID != m.Operator.SensorID(s.Node):
 			return fmt.Errorf("%w: sensor %d has node %d under the id %q, the graph has %q there", ErrPlan, k, s.Node, s.ID,
-				m.Graph.ID(s.Node))
+				m.Operator.SensorID(s.Node))
 		case !selected:
 			return fmt.Errorf("%w: node %q is not among the %d selected sensors", ErrPlan, s.ID, len(m.Sensors))
 		}
@@ -96,19 +97,21 @@ func (m *Model) matchEdge(p *privacy.Plan) error {
 	}
 	scale := m.sensitivityModel(p.Alpha).Scale(edge)
 	difference := make([]float64, m.Graph.Order())
-	y := make([]float64, m.Graph.Order())
+	matrix := m.Operator.M()
+	rows, _ := matrix.Dims()
+	y := make([]float64, rows)
 	difference[u], difference[v] = 1, -1
-	m.Operator.Diffusion.MulVecTo(y, false, difference)
+	matrix.MulVecTo(y, false, difference)
 	var sum, heaviest float64
 	for _, s := range p.Sensors {
 		sum += s.Weight * y[s.Node] * y[s.Node]
 		heaviest = max(heaviest, s.Weight)
-		off := scale * (math.Abs(y[s.Node]) - math.Sqrt2*m.Operator.Diffusion.Err())
+		off := scale * (math.Abs(y[s.Node]) - math.Sqrt2*matrix.Err())
 		if p.Guarantee == privacy.PerSensor && off > s.Bound*(1+1e-9) {
 			return fmt.Errorf("%w: sensor %q is charged a sensitivity of %.6g, and it is at least %.6g", ErrPlan, s.ID, s.Bound, off)
 		}
 	}
-	value, off := scale*math.Sqrt(sum), scale*math.Sqrt(2*heaviest)*m.Operator.Diffusion.Err()
+	value, off := scale*math.Sqrt(sum), scale*math.Sqrt(2*heaviest)*matrix.Err()
 	if low := (value - off) * (1 - 1e-9); b.Upper < low {
 		return fmt.Errorf("%w: its sensitivity is charged as %.6g, and it is at least %.6g", ErrPlan, b.Upper, low)
 	}

@@ -3,12 +3,14 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
 
 	"github.com/graphcloak/graphcloak/internal/memory"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 )
 
 // ErrMemory says that a step would need more memory than there is.
@@ -21,6 +23,8 @@ type LoadOptions struct {
 	// MemoryLimit in bytes; 0: what this machine has left. A model that needs more
 	// is refused with [ErrMemory] before it is made.
 	MemoryLimit int64
+	// Operators begins and fills the operators of [Settings].Operators, in their order.
+	Operators func(ctx context.Context, b *response.Builder) error
 	// IgnoreMemory goes past the limit.
 	IgnoreMemory bool
 }

@@ -28,12 +28,12 @@ var ErrGraphChanged = errors.New("graphcloak: the graph changed")
 type Model struct {
 	Settings
 	Graph   *graph.Graph
-	Sensors []int     // the nodes that carry sensors, ascending
+	Sensors []int     // the rows of M that are read, ascending: the nodes that carry sensors, or the readings of a given operator
 	Prior   []float64 // proportional to the probability of a source at each node; nil: flat
 
 	Source   Source
 	Started  time.Time         // in whole seconds
-	Operator *analyst.Operator // e^{-τL}
+	Operator *analyst.Operator // M
 	Millis   report.Millis     // how long the steps took
 	Notes    []string          // what became of the selection, for a reader
 	Open     bool              // τ is to be chosen by the next plan
@@ -55,7 +55,7 @@ type detection struct {
 // Queries in settings that were read from a file are refused with [ErrForeignQuery];
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
 // sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
-// where the values are no prior, [ErrAlternative] and the errors of [graph.Graph.Changed], [ErrMemory], and [expm.ErrAccuracy] where double
+// where the values are no prior, [ErrAlternative], [ErrOperator], [response.ErrInvalid] and the errors of [graph.Graph.Changed], [ErrMemory], and [expm.ErrAccuracy] where double
 // precision does not carry τ. Where τ is 0, [Model.Plan] chooses it, or
 // [Model.ChooseTau].
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
@@ -83,14 +83,19 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	}
 	m := &Model{
 		Settings: set, Graph: g, Sensors: sensors, Source: s, Started: NextSecond(start), found: new(detection),
-		listed: alternatives, opts: opts, Open: set.Tau == 0,
+		listed: alternatives, opts: opts, Open: set.Tau == 0 && len(set.Operators) == 0,
 	}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
 	}
+	if len(set.Operators) > 0 || opts.Operators != nil {
+		if err := m.loadOperators(ctx); err != nil {
+			return nil, err
+		}
+	}
 	m.Millis.ReadMillis = Since(start)
 	start = time.Now()
-	if !set.Answers {
+	if !set.Answers && len(set.Operators) == 0 {
 		if err := m.prepareDiffusion(ctx, m.Tau); err != nil {
 			return nil, err
 		}
@@ -122,9 +127,12 @@ func (m *Model) prepareDiffusion(ctx context.Context, tau float64) error {
 	return err
 }
 
-// ListedGraphs returns the graphs of [Settings].Alternatives, which the posterior is summed over.
+// ListedGraphs returns the graphs of [Settings].Alternatives, or the further given operators, which the posterior is summed over.
 func (m *Model) ListedGraphs() []analyst.ListedGraph {
 	var list []analyst.ListedGraph
+	for _, o := range m.listed.operators {
+		list = append(list, analyst.ListedGraph{Name: o.Name, Given: o})
+	}
 	for k, g := range m.listed.graphs {
 		list = append(list, analyst.ListedGraph{
 			Name: m.Settings.Alternatives[k].Name, Graph: g,
@@ -151,6 +159,9 @@ func (m *Model) Progress(stage string, done, total int64) {
 func (m *Model) WithSensors(nodes []int) (*Model, error) {
 	sorted := slices.Sorted(slices.Values(nodes))
 	n := m.Graph.Order()
+	if m.Operator.Given != nil {
+		return nil, fmt.Errorf("%w: a given operator says what its sensors are", privacy.ErrInput)
+	}
 	if len(sorted) == 0 || sorted[0] < 0 || sorted[len(sorted)-1] >= n || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
 		return nil, fmt.Errorf("%w: sensors are at distinct nodes from 0 to %d, at least one", privacy.ErrInput, n-1)
 	}
@@ -158,6 +169,9 @@ func (m *Model) WithSensors(nodes []int) (*Model, error) {
 	other.Sensors = sorted
 	return &other, nil
 }
+
+// SensorNodes returns the nodes of the plan's readings, ascending.
+func (m *Model) SensorNodes(p *privacy.Plan) []int { return m.Operator.SensorNodes(SensorRows(p)) }
 
 // describeSelection says what became of the selection on its way into the operator.
 func (m *Model) describeSelection() []string {
@@ -234,9 +248,10 @@ func (m *Model) readPublic(ctx context.Context) error {
 // publicPart describes the model for the plan.
 func (m *Model) publicPart(alpha float64) privacy.Public {
 	_, sizes := m.Graph.Components()
+	is := m.Settings.matrix()
 	return privacy.Public{
 		GraphDigest: m.Graph.Digest(), NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(),
-		ComponentCount: len(sizes), Tau: m.Tau, Laplacian: m.Settings.Laplacian.String(), Metric: m.Metric(), Alpha: alpha,
+		ComponentCount: len(sizes), Tau: is.tau, Laplacian: is.laplacian, OperatorDigest: is.operator, Metric: m.Metric(), Alpha: alpha,
 	}
 }
 

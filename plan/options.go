@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
 
 // PlanOptions say which guarantee a release shall have. Epsilon and Delta
@@ -30,6 +31,8 @@ type Options struct {
 	Clip *privacy.Interval
 
 	Allocation Allocation
+
+	given bool // the operator is: for all of what it states
 
 	SensitivityTolerance float64 // relative width of the bracket; 0: 0.001 up to 10,000 nodes, else 0.05
 }
@@ -62,6 +65,9 @@ func (o Options) Allocates(n int) bool {
 		return false
 	}
 	asked := a.Optimal || a.MaxSensors > 0
+	if o.given {
+		return n <= allocation.RowsLimit
+	}
 	return !o.Measured || o.Uncertainty.Any() || asked
 }
 
@@ -76,6 +82,8 @@ func (o Options) equalReason(n int) string {
 		return ""
 	case o.Guarantee == privacy.PerSensor:
 		return "the guarantee is for each sensor by itself, and an allocation is for all readings together (--guarantee joint)"
+	case o.given:
+		return fmt.Sprintf("noise is allocated for a given operator of up to %d nodes, and here are %d", allocation.RowsLimit, n)
 	case a.IsUniform(n):
 		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same",
 			autoLimit, n)

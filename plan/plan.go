@@ -29,13 +29,17 @@ var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is cert
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
-	opts.Alpha = cmp.Or(opts.Alpha, 1)
-	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = len(m.listed.graphs), m.listed.digest
+	opts.Alpha, opts.given = cmp.Or(opts.Alpha, 1), m.Operator.Given != nil
+	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = m.listed.count(), m.listed.digest
 	if err := checkComputed(opts); err != nil {
 		return nil, err
 	}
 	if opts.Guarantee == privacy.PerSensor && opts.Uncertainty.Any() {
-		return nil, fmt.Errorf("%w, not for a range of tau or listed graphs", ErrEachSensor)
+		return nil, fmt.Errorf("%w, not for a range of tau, listed graphs or operators", ErrEachSensor)
+	}
+	if opts.Guarantee == privacy.PerSensor && m.Operator.Given != nil && len(m.Operator.Given.Times()) > 1 {
+		return nil, fmt.Errorf("%w: a sensor that reads several times is charged for all of its readings together, by the joint guarantee",
+			ErrEachSensor)
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)
@@ -192,7 +196,7 @@ func (m *Model) uniformPlan(p *privacy.Plan, a *Allocated) (*privacy.Plan, error
 	spec := p.Spec()
 	spec.Sensitivity, spec.Sensors, spec.Weights = a.Uniform.Sensitivity, nil, nil
 	for _, i := range m.Sensors {
-		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
+		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Operator.SensorID(i)})
 	}
 	return privacy.NewPlan(spec)
 }

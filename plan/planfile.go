@@ -240,10 +240,11 @@ func (p *Plan) AddPublicProperties(names ...string) {
 	p.PublicProperties = p.Model.PublicProperties(append(names, p.PublicProperties...)...)
 }
 
-func SensorNodes(p *Plan) []int {
-	nodes := make([]int, len(p.Sensors))
+// SensorRows returns the rows of M that the plan's sensors read, ascending.
+func SensorRows(p *privacy.Plan) []int {
+	rows := make([]int, len(p.Sensors))
 	for k, s := range p.Sensors {
-		nodes[k] = s.Node
+		rows[k] = s.Node
 	}
-	return nodes
+	return rows
 }

@@ -29,6 +29,9 @@ type Settings struct {
 	// Alternatives are further graphs that the process may have run on, where sensors measure: the
 	// guarantee is certified for each of them.
 	Alternatives []Alternative `json:"alternatives,omitempty"`
+	// Operators are given in place of e^{-τL}: the first is the plan's, and the guarantee is certified for each of them.
+	// Tau, Laplacian and Method then count nothing.
+	Operators []NamedOperator `json:"operators,omitempty"`
 	// Answers says that people answer yes or no: there is no e^{-τL}, and of what follows τ nothing counts.
 	Answers bool `json:"answers,omitempty"`
 
@@ -66,25 +69,48 @@ func (s Settings) Metric() string {
 
 // checkPlan refuses settings that are not those of the plan beside them.
 func (s Settings) CheckPlan(p privacy.Public) error {
-	if s.Tau != p.Tau || s.Laplacian.String() != p.Laplacian || s.Metric() != p.Metric {
-		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian or metric", strictjson.ErrInvalid)
+	if s.Metric() != p.Metric || s.matrix() != matrixOf(p) {
+		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian, operator or metric", strictjson.ErrInvalid)
 	}
 	return nil
 }
+
+// matrix is what M is: a given operator, or τ and the Laplacian.
+type matrix struct {
+	tau       float64
+	laplacian string
+	operator  privacy.Digest
+}
+
+func (s Settings) matrix() matrix {
+	if len(s.Operators) > 0 {
+		return matrix{operator: s.Operators[0].Digest}
+	}
+	return matrix{tau: s.Tau, laplacian: s.Laplacian.String()}
+}
+
+func (m matrix) String() string {
+	if m.operator != (privacy.Digest{}) {
+		return fmt.Sprintf("the given operator %.12s…", m.operator)
+	}
+	return fmt.Sprintf("τ = %v, the %s Laplacian", m.tau, m.laplacian)
+}
+
+func matrixOf(p privacy.Public) matrix { return matrix{p.Tau, p.Laplacian, p.OperatorDigest} }
 
 // ErrForeignQuery says that settings from a file hold a query that nobody has agreed
 // to. It would run with the rights of anyone who opens the file.
 var ErrForeignQuery = errors.New("graphcloak: the file holds a query of its own")
 
 // UnmarshalJSON reads settings from a file. Their queries do not run until
-// [Settings.Agree]. It returns [ErrAlternative] for what is no list of graphs.
+// [Settings.Agree]. It returns [ErrAlternative] and [ErrOperator] for what is no list of graphs or operators.
 func (s *Settings) UnmarshalJSON(data []byte) error {
 	type plain Settings
 	var p plain
 	if err := strictjson.Unmarshal(data, &p); err != nil {
 		return err
 	}
-	if err := CheckAlternatives(p.Alternatives); err != nil {
+	if err := errors.Join(CheckAlternatives(p.Alternatives), checkOperators(p.Operators)); err != nil {
 		return fmt.Errorf("%w: %w", strictjson.ErrInvalid, err)
 	}
 	p.fromFile = true

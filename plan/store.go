@@ -18,6 +18,8 @@ type Source interface {
 	Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error)
 	// Signal reads a numeric property of every node, NaN where a node has none.
 	Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error)
+	// Series reads a property that lists so many numbers: those of node i are from i·times on, NaN where it has none.
+	Series(ctx context.Context, g *graph.Graph, property string, times int) ([]float64, error)
 	// Labels reads a property that names a category, "" where a node has none.
 	// Whole numbers are written in decimal; values of mixed types are refused.
 	Labels(ctx context.Context, g *graph.Graph, property string) ([]string, error)

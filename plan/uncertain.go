@@ -30,13 +30,17 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 	o := allocation.Options{
 		Noise: noise, MaxSensors: a.MaxSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
 	}
+	operator := m.operator()
+	for _, other := range m.listed.operators {
+		o.Worlds = append(o.Worlds, other)
+	}
 	for {
-		best, err := allocation.Optimize(ctx, model, m.Operator.Diffusion, labels, o)
+		best, err := allocation.Optimize(ctx, model, operator, labels, o)
 		if err != nil {
 			return nil, sensitivity.Bracket{}, fmt.Errorf("allocate noise: %w", err)
 		}
 		options := m.sensitivityOptions(opts, seed)
-		if !opts.Uncertainty.Any() {
+		if !opts.Uncertainty.Any() || model.Given != nil {
 			b, err := m.bound(ctx, opts.Alpha, best.Weights, opts.Uncertainty, options)
 			return best, b, certified(err)
 		}
@@ -50,6 +54,14 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 		}
 		o.Worlds = append(o.Worlds, d)
 	}
+}
+
+// operator is M with access to its rows.
+func (m *Model) operator() allocation.Diffusion {
+	if m.Operator.Given != nil {
+		return m.Operator.Given
+	}
+	return m.Operator.Diffusion
 }
 
 // member is the operator of a set under which an allocation is least private.

@@ -112,6 +112,9 @@ func (p *Plan) condition() string {
 		return ""
 	}
 	u := p.Uncertainty
+	if p.Given() {
+		return "On which condition: it holds for " + p.operators() + "; where the process is another, ε is, too, and can be much larger. "
+	}
 	if !u.Any() {
 		return fmt.Sprintf("On which condition: it holds for readings that obey the model, in which heat flows along the relationships "+
 			"of the graph with their stated "+
@@ -127,6 +130,18 @@ func (p *Plan) condition() string {
 	}
 	return "On which condition: it is certified for heat that flows along " + along + " with " + p.taus("any") +
 		"; where the process " + further + ", ε can be larger. "
+}
+
+// operators says for which readings the guarantee of a given operator holds.
+func (p *Plan) operators() string {
+	text := fmt.Sprintf("readings that the given operator %.12s… causes", p.OperatorDigest)
+	switch k := p.Uncertainty.Alternatives; {
+	case k == 1:
+		text += ", or the one listed beside it, or any mixture of the two"
+	case k > 1:
+		text += fmt.Sprintf(", or one of the %d listed beside it, or any mixture of them", k)
+	}
+	return text
 }
 
 // taus says for which τ the guarantee holds; each is the word before a range.
@@ -192,6 +207,9 @@ func (p *Plan) shortCondition() string {
 		return ""
 	}
 	u := p.Uncertainty
+	if p.Given() {
+		return "for " + p.operators()
+	}
 	if !u.Any() {
 		return fmt.Sprintf("as far as the process is the model, with τ = %s and the stated weights", short(p.Tau))
 	}

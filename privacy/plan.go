@@ -73,15 +73,16 @@ const (
 	EscrowRandomness                   // a master secret; its holder can (SIM-CDP)
 )
 
-// Public describes the public model behind a plan. GraphDigest ties the plan to
-// one graph; the rest is for the reader and enters the plan's digest.
+// Public describes the public model behind a plan. GraphDigest ties the plan to one graph, and OperatorDigest to a given operator;
+// the rest is for the reader and enters the plan's digest.
 type Public struct {
 	GraphDigest       Digest  `json:"graphDigest"`
 	NodeCount         int     `json:"nodeCount"`
 	RelationshipCount int     `json:"relationshipCount"`
 	ComponentCount    int     `json:"componentCount"`
-	Tau               float64 `json:"tau"`
-	Laplacian         string  `json:"laplacian"`
+	Tau               float64 `json:"tau"`       // 0 with a given operator
+	Laplacian         string  `json:"laplacian"` // "" with a given operator
+	OperatorDigest    Digest  `json:"operatorDigest,omitzero"`
 	Metric            string  `json:"metric"` // "hops", or the length property
 	Alpha             float64 `json:"alpha"`  // radius of neighbours in the metric
 }
@@ -131,9 +132,9 @@ type Spec struct {
 type Uncertainty struct {
 	TauFrom float64 `json:"tauFrom,omitzero"` // both ends 0: Public.Tau alone
 	TauTo   float64 `json:"tauTo,omitzero"`
-	// so many listed graphs may be the true one; each over the same τ
+	// so many listed graphs may be the true one, each over the same τ, or so many further given operators
 	Alternatives int `json:"alternatives,omitzero"`
-	// AlternativesDigest is that of those graphs.
+	// AlternativesDigest is that of those graphs or operators.
 	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`
 }
 
@@ -191,6 +192,9 @@ type Plan struct {
 	// number that is reported and promises nothing.
 	JointMu float64
 }
+
+// Given reports whether the readings are those of a given operator, not of e^{-τL}.
+func (p *Plan) Given() bool { return p.OperatorDigest != Digest{} }
 
 // Measured reports whether sensors measure the readings themselves: the plan charges no
 // numerical error.

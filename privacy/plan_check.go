@@ -25,7 +25,9 @@ func (p *Plan) validateInputs() error {
 	switch {
 	case !(p.Alpha > 0 && p.Alpha <= math.MaxFloat64):
 		return fmt.Errorf("privacy: alpha is %v, want a finite number > 0", p.Alpha)
-	case !(p.Tau > 0 && p.Tau <= math.MaxFloat64):
+	case p.Given() && (p.Tau != 0 || p.Laplacian != ""):
+		return fmt.Errorf("privacy: a plan of a given operator has tau %v and the Laplacian %q, want none", p.Tau, p.Laplacian)
+	case !p.Given() && !(p.Tau > 0 && p.Tau <= math.MaxFloat64):
 		return fmt.Errorf("privacy: tau is %v, want a finite number > 0", p.Tau)
 	case p.Guarantee != Joint && p.Guarantee != PerSensor:
 		return fmt.Errorf("privacy: guarantee is %d, want joint or perSensor", p.Guarantee)

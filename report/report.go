@@ -59,6 +59,9 @@ type Report struct {
 	Tau          float64 `json:"tau,omitzero"`
 	Laplacian    string  `json:"laplacian,omitzero"`
 	KernelMethod string  `json:"kernelMethod,omitzero"`
+	// Operator is the name of a given operator in place of e^{-τL}, and OperatorDigest its digest.
+	Operator       string         `json:"operator,omitzero"`
+	OperatorDigest privacy.Digest `json:"operatorDigest,omitzero"`
 	Metric       string  `json:"metric,omitzero"`
 	Epsilon      float64 `json:"epsilon"`
 	Delta        float64 `json:"delta"`

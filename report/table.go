@@ -40,14 +40,15 @@ type Table struct {
 }
 
 // NewTable turns a report into the table to write. Its private values come from
-// the release, which must be the one that the report is of.
-func NewTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
+// the release, which must be the one that the report is of; sensors are the nodes of its values, ascending. Of a node with several
+// the last is written.
+func NewTable(release *privacy.Release, sensors []int, r *Report, prefix string) (Table, error) {
 	if release.ID() != r.ReleaseID {
 		return Table{}, fmt.Errorf("report: the report is of release %q, not of %q", r.ReleaseID, release.ID())
 	}
-	t := Outline(r.RunID, prefix, release.Nodes())
-	t.columns[0].Floats = release.Values()
-	t.columns[1].Floats = release.Sigmas()
+	t := Outline(r.RunID, prefix, sensors)
+	t.columns[0].Floats = LastOf(sensors, release.Values())
+	t.columns[1].Floats = LastOf(sensors, release.Sigmas())
 	t.columns[2].Floats = r.Nodes().Source
 	r.fillNodes(t.columns[3:])
 	t.record = append(releaseProperties(release, r, t.columns), recoveryProperties(r)...)
@@ -71,13 +72,13 @@ func (r *Report) fillNodes(columns []Column) {
 
 // NewReleaseTable is [NewTable] for a release that nothing was recovered from: the
 // private values and the record of the release.
-func NewReleaseTable(release *privacy.Release, r *Report, prefix string) (Table, error) {
+func NewReleaseTable(release *privacy.Release, sensors []int, r *Report, prefix string) (Table, error) {
 	if release.ID() != r.ReleaseID {
 		return Table{}, fmt.Errorf("report: the report is of release %q, not of %q", r.ReleaseID, release.ID())
 	}
-	t := ReleaseOutline(r.RunID, prefix, release.Nodes())
-	t.columns[0].Floats = release.Values()
-	t.columns[1].Floats = release.Sigmas()
+	t := ReleaseOutline(r.RunID, prefix, sensors)
+	t.columns[0].Floats = LastOf(sensors, release.Values())
+	t.columns[1].Floats = LastOf(sensors, release.Sigmas())
 	t.columns[2].Strings = slices.Repeat([]string{r.RunID}, len(t.columns[2].Nodes))
 	t.record = releaseProperties(release, r, t.columns)
 	return t, nil
@@ -98,8 +99,9 @@ func Outline(runID, prefix string, sensors []int) Table {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
+	sensors = slices.Compact(slices.Clone(sensors))
 	return Table{runID: runID, columns: []Column{
-		{Name: prefix + "PrivateHeat", Nodes: slices.Clone(sensors), Floats: []float64{}},
+		{Name: prefix + "PrivateHeat", Nodes: sensors, Floats: []float64{}},
 		{Name: SigmaOf(prefix + "PrivateHeat"), Nodes: slices.Clone(sensors), Floats: []float64{}},
 		{Name: prefix + "Source", Floats: []float64{}},
 		{Name: prefix + "SourceProbability", Floats: []float64{}},
@@ -107,6 +109,16 @@ func Outline(runID, prefix string, sensors []int) Table {
 		{Name: prefix + "CommunityProbability", Floats: []float64{}},
 		{Name: prefix + "RunId", Strings: []string{}},
 	}}
+}
+
+// LastOf returns the last value of each node, for values of ascending nodes.
+func LastOf(nodes []int, values []float64) (last []float64) {
+	for k, v := range values {
+		if k+1 == len(nodes) || nodes[k+1] != nodes[k] {
+			last = append(last, v)
+		}
+	}
+	return last
 }
 
 // Properties of a run's record that a history reads.
@@ -168,6 +180,9 @@ func releaseProperties(release *privacy.Release, r *Report, columns []Column) []
 		{"relationshipCount", int64(r.RelationshipCount)},
 		{"sensorCount", int64(r.SensorCount)},
 		{"properties", names},
+	}
+	if plan.Given() {
+		p = append(p, Property{"operatorDigest", plan.OperatorDigest.String()})
 	}
 	if r.Signal != "" {
 		p = append(p, Property{SignalKey, r.Signal})

@@ -21,7 +21,11 @@ func (m *Model) newReport() *report.Report {
 		NodeCount: m.Graph.Order(), RelationshipCount: m.Graph.Size(), ComponentCount: len(components),
 		Communities: []report.Community{}, Millis: m.Millis,
 	}
-	if d := m.Operator; d != nil {
+	switch d := m.Operator; {
+	case d == nil:
+	case d.Given != nil:
+		rep.Operator, rep.OperatorDigest, rep.Metric = d.Given.Name, d.Given.Digest, m.Metric()
+	default:
 		rep.Tau, rep.Laplacian, rep.Metric = m.Tau, m.Settings.Laplacian.String(), m.Metric()
 		rep.KernelMethod = d.Diffusion.Method().String()
 	}

@@ -38,7 +38,7 @@ func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error)
 		m.describeRelease(rep, r)
 		rep.RunID, rep.Version = job.RunID, job.Version
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
-		table, err := report.NewReleaseTable(r.Release, rep, job.Write.Prefix)
+		table, err := report.NewReleaseTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
 		if err != nil {
 			return 0, err
 		}

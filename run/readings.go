@@ -54,8 +54,11 @@ func (m *Model) diffused(ctx context.Context, p *plan.Plan, s plan.Signal) ([]fl
 	if err != nil {
 		return nil, err
 	}
-	y := make([]float64, m.Graph.Order())
-	if err := m.Operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
+	rows, _ := m.Operator.M().Dims()
+	y := make([]float64, rows)
+	if m.Operator.Given != nil {
+		m.Operator.Given.MulVecTo(y, false, f)
+	} else if err := m.Operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(p.Sensors))
@@ -93,7 +96,7 @@ func (m *Model) sources(ctx context.Context, s plan.Signal) ([]float64, error) {
 
 // measured returns the readings of a property. Every reporting sensor needs one.
 func (m *Model) measured(ctx context.Context, p *plan.Plan, s plan.Signal) ([]float64, error) {
-	y, err := m.values(ctx, s)
+	y, err := m.read(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
@@ -109,6 +112,31 @@ func (m *Model) measured(ctx context.Context, p *plan.Plan, s plan.Signal) ([]fl
 			badSignal(s.MeasurementProperty, "is missing", missing))
 	}
 	return out, nil
+}
+
+// read returns what a measurement property holds for each row of M: of sensors that read several times, a list in the order of
+// the times.
+func (m *Model) read(ctx context.Context, s plan.Signal) ([]float64, error) {
+	given := m.Operator.Given
+	if given == nil {
+		return m.values(ctx, s)
+	}
+	times := given.Times()
+	if s.Values != nil {
+		if want := len(given.Readings); len(s.Values) != want {
+			return nil, fmt.Errorf("%w: %d values for %d readings of the given operator", ErrBadSignal, len(s.Values), want)
+		}
+		return slices.Clone(s.Values), nil
+	}
+	all, err := m.Source.Series(ctx, m.Graph, s.Property(), len(times))
+	if err != nil {
+		return nil, err
+	}
+	y := make([]float64, len(given.Readings))
+	for k, r := range given.Readings {
+		y[k] = all[r.Node*len(times)+slices.Index(times, r.Time)]
+	}
+	return y, nil
 }
 
 // values returns those of the signal's property, one for each node of the graph.

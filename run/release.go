@@ -20,7 +20,7 @@ func (m *Model) Release(ctx context.Context, p *plan.Plan, job Job) (*Release, e
 	if err != nil {
 		return nil, err
 	}
-	outline := report.ReleaseOutline(job.RunID, job.Write.Prefix, plan.SensorNodes(p))
+	outline := report.ReleaseOutline(job.RunID, job.Write.Prefix, m.SensorNodes(p.Plan))
 	y, err := m.check(ctx, p, job, outline)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (m *Model) Check(ctx context.Context, p *plan.Plan, job Job) error {
 	if err != nil {
 		return err
 	}
-	if _, err := m.check(ctx, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, plan.SensorNodes(p))); err != nil {
+	if _, err := m.check(ctx, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, m.SensorNodes(p.Plan))); err != nil {
 		return err
 	}
 	return m.checkGrant(ctx, p, job)

@@ -104,7 +104,7 @@ func (m *Model) prepare(ctx context.Context, job Job) (*plan.Plan, error) {
 
 // checkRun returns the readings, since they are checked too.
 func (m *Model) checkRun(ctx context.Context, p *plan.Plan, job Job) ([]float64, error) {
-	y, err := m.check(ctx, p, job, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)))
+	y, err := m.check(ctx, p, job, report.Outline(job.RunID, job.Write.Prefix, m.SensorNodes(p.Plan)))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (m *Model) release(ctx context.Context, p *plan.Plan, y []float64, job Job)
 	if err != nil {
 		return nil, err
 	}
-	return pay(ctx, m, a, report.Outline(job.RunID, job.Write.Prefix, plan.SensorNodes(p)), job, draw, putRelease, false)
+	return pay(ctx, m, a, report.Outline(job.RunID, job.Write.Prefix, m.SensorNodes(p.Plan)), job, draw, putRelease, false)
 }
 
 // Resume completes a run that was kept: [Model.Redeem], then [Model.Complete], or [Model.Publish] with no report where nothing is
@@ -178,7 +178,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 		rep.SetPayment(paid)
 	}
 	if job.Write.Enabled {
-		table, err := report.NewTable(r.Release, rep, job.Write.Prefix)
+		table, err := report.NewTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
 		if err != nil {
 			return nil, err
 		}

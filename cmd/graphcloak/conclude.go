@@ -185,7 +185,7 @@ func (a *app) outdated(err error, runID string) error {
 
 // recoverFile recovers from what a release file says, under the settings of its plan.
 func (a *app) recoverFile(ctx context.Context, s graphStore, settings graphcloak.Settings, signal graphcloak.Signal,
-	outline func(graphcloak.Job) report.Table, complete func(*graphcloak.Model, graphcloak.Job) (*report.Report, error),
+	outline func(*graphcloak.Model, graphcloak.Job) report.Table, complete func(*graphcloak.Model, graphcloak.Job) (*report.Report, error),
 ) error {
 	job, err := a.job()
 	if err != nil {
@@ -203,7 +203,7 @@ func (a *app) recoverFile(ctx context.Context, s graphStore, settings graphcloak
 		return err
 	}
 	if job.Write.Enabled {
-		if err := s.Check(ctx, m.Graph, outline(job), job.Write.Force); err != nil {
+		if err := s.Check(ctx, m.Graph, outline(m, job), job.Write.Force); err != nil {
 			return err
 		}
 	}

@@ -3,16 +3,21 @@
 package main
 
 import (
+	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/connector/operatorfile"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -22,8 +27,64 @@ import (
 // This file turns settings, which are checked strings and numbers, into the
 // values that the front door takes.
 
-func loadOptions(a *app) graphcloak.LoadOptions {
-	return graphcloak.LoadOptions{Progress: a.progress, IgnoreMemory: a.config.Execution.Sudo}
+func loadOptions(a *app, s graphStore) graphcloak.LoadOptions {
+	opts := graphcloak.LoadOptions{Progress: a.progress, IgnoreMemory: a.config.Execution.Sudo}
+	if len(a.config.Projection.Operator) > 0 {
+		opts.Operators = func(ctx context.Context, b *response.Builder) error { return a.readOperators(ctx, s, b) }
+	}
+	return opts
+}
+
+// inStore begins the name of a given operator that stands in the store: the type of its relationships comes after.
+const inStore = "relationships:"
+
+// readOperators reads the given operators in their order.
+func (a *app) readOperators(ctx context.Context, s graphStore, b *response.Builder) error {
+	for _, from := range a.config.Projection.Operator {
+		kind, stored := strings.CutPrefix(from, inStore)
+		if !stored {
+			if err := operatorfile.Read(ctx, from, b, a.progress); err != nil {
+				return err
+			}
+			continue
+		}
+		store, ok := unwatched(s).(interface {
+			Responses(ctx context.Context, g *graph.Graph, kind string, take func(sensor, node int, x float64, time string) error) error
+		})
+		if !ok {
+			return fail(exitUsage, "--operator %s is for a Neo4j server", from).hint("give a file: --operator FILE")
+		}
+		b.Begin(from)
+		if err := store.Responses(ctx, b.Graph(), kind, b.AddAt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operatorNames names the given operators, by their files without the folder.
+func operatorNames(c *config.Config) ([]plan.NamedOperator, error) {
+	var names []plan.NamedOperator
+	for _, from := range c.Projection.Operator {
+		name := filepath.Base(from)
+		if kind, stored := strings.CutPrefix(from, inStore); stored {
+			name = from
+			if types := wildcard(c.Projection.RelationshipTypes); len(types) == 0 || slices.Contains(types, kind) {
+				return nil, fail(exitUsage, "%q holds the operator, and would be a relationship of the graph too", kind).
+					hint("name those of the graph: --relationship-types TYPE,...")
+			}
+		}
+		names = append(names, plan.NamedOperator{Name: name})
+	}
+	if names == nil {
+		return nil, nil
+	}
+	for _, key := range []string{"tau", "laplacian", "scenario"} {
+		if c.Origin(key).Layer != config.LayerDefault {
+			return nil, fail(exitUsage, "--%s is for heat on the graph, and --operator takes its place", key).hint("leave one of them out")
+		}
+	}
+	return names, nil
 }
 
 func modelSettings(c *config.Config) (graphcloak.Settings, error) {
@@ -36,9 +97,15 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if err != nil {
 		return graphcloak.Settings{}, err
 	}
-	tau, err := tauOf(c, c.Signal.MeasurementProperty != "")
+	operators, err := operatorNames(c)
 	if err != nil {
 		return graphcloak.Settings{}, err
+	}
+	tau := 0.0
+	if operators == nil {
+		if tau, err = tauOf(c, c.Signal.MeasurementProperty != ""); err != nil {
+			return graphcloak.Settings{}, err
+		}
 	}
 	sel := graph.Selection{
 		NodeLabels: wildcard(p.NodeLabels), RelationshipTypes: wildcard(p.RelationshipTypes),
@@ -51,7 +118,7 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Answers: c.Signal.AnswerProperty != ""}
+	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Operators: operators, Answers: c.Signal.AnswerProperty != ""}
 	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }

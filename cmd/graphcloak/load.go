@@ -32,7 +32,7 @@ func (a *app) load(ctx context.Context, s graphStore, job graphcloak.Job, privat
 
 // model reads a graph, tells what the store left out of it, and makes its model.
 func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) (*graphcloak.Model, error) {
-	m, err := graphcloak.Load(ctx, s, set, loadOptions(a))
+	m, err := graphcloak.Load(ctx, s, set, loadOptions(a, s))
 	if err == nil {
 		a.notices(s)
 		a.noteMeasures(ctx, s)

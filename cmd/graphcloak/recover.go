@@ -78,7 +78,9 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		return err
 	}
 	return a.recoverFile(ctx, s, r.Model, r.Signal,
-		func(job graphcloak.Job) report.Table { return report.Outline(job.RunID, job.Write.Prefix, r.Nodes()) },
+		func(m *graphcloak.Model, job graphcloak.Job) report.Table {
+			return report.Outline(job.RunID, job.Write.Prefix, m.SensorNodes(r.Plan()))
+		},
 		func(m *graphcloak.Model, job graphcloak.Job) (*report.Report, error) {
 			saveMemory(m.Graph.Order())
 			rep, err := m.Complete(ctx, &r, job)

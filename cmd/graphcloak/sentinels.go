@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
@@ -71,6 +72,8 @@ func sentinels() []sentinel {
 			"of --tau out"},
 		{plan.ErrEachSensor, exitValidation, "leave --scenario and a range of --tau out, or take --guarantee joint"},
 		{plan.ErrTau, exitValidation, "give a smaller --tau, or --tau auto"},
+		{plan.ErrOperator, exitValidation, "give the operators in their order, as the file was made: --operator FILE, once for each"},
+		{response.ErrInvalid, exitValidation, "the message names the entry: fix it in the file of --operator"},
 		{plan.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},
 		{privacy.ErrGuarantee, exitValidation, "give the --guarantee of the releases before"},
 		{privacy.ErrInput, exitValidation, "change the value that the message names"},

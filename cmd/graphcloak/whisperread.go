@@ -22,7 +22,7 @@ func (a *app) recoverAnswers(ctx context.Context, s graphStore, path string) err
 		return err
 	}
 	return a.recoverFile(ctx, s, r.Plan.Model, r.Signal,
-		func(job graphcloak.Job) report.Table {
+		func(_ *graphcloak.Model, job graphcloak.Job) report.Table {
 			return report.AnswerOutline(job.RunID, job.Write.Prefix, r.Plan.Nodes())
 		},
 		func(m *graphcloak.Model, job graphcloak.Job) (*report.Report, error) {

@@ -18,10 +18,15 @@ import (
 // column of ids or of labels. It returns the errors of
 // [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	return c.Series(ctx, g, property, 1)
+}
+
+// Series is [CSV.Signal] for a column that lists so many numbers, separated by semicolons: those of node i are from i·times on.
+func (c *CSV) Series(ctx context.Context, g *graph.Graph, property string, times int) ([]float64, error) {
 	if property == idColumn || property == labelsColumn { // read without noise whatever a selection names
 		return nil, fmt.Errorf("%w: %s of nodes.csv is public; give the numbers a column of their own", connector.ErrInput, property)
 	}
-	r := connector.NewReadings(g, property)
+	r := connector.NewReadings(g, property, times)
 	if err := c.property(ctx, g, property, func(i int, text string) { r.Add(i, connector.Parse(text)) }); err != nil {
 		return nil, err
 	}

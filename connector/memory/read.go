@@ -74,8 +74,13 @@ func (s *Store) each(g *graph.Graph, property string, take func(i int, value any
 
 // Signal reads a numeric property of every node, NaN where a node has none. What is
 // no finite number is a [connector.ErrInput] with their number.
-func (s *Store) Signal(_ context.Context, g *graph.Graph, property string) ([]float64, error) {
-	r := connector.NewReadings(g, property)
+func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
+	return s.Series(ctx, g, property, 1)
+}
+
+// Series is [Store.Signal] for a property that lists so many numbers: those of node i are from i·times on.
+func (s *Store) Series(_ context.Context, g *graph.Graph, property string, times int) ([]float64, error) {
+	r := connector.NewReadings(g, property, times)
 	if err := s.each(g, property, r.Add); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,12 @@ import (
 // [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no numbers, and
 // [connector.ErrConflict] where the graph has changed.
 func (s *Store) Signal(ctx context.Context, g *graph.Graph, property string) ([]float64, error) {
-	r := connector.NewReadings(g, property)
+	return s.Series(ctx, g, property, 1)
+}
+
+// Series is [Store.Signal] for a property that lists so many numbers: those of node i are from i·times on.
+func (s *Store) Series(ctx context.Context, g *graph.Graph, property string, times int) ([]float64, error) {
+	r := connector.NewReadings(g, property, times)
 	if err := s.property(ctx, g, property, r.Add); err != nil {
 		return nil, err
 	}

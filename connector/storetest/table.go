@@ -64,7 +64,7 @@ func TableOf(t testing.TB, g *graph.Graph, release *privacy.Release, prefix stri
 		nodes.Source[i], nodes.Probability[i], nodes.Community[i] = float64(i%7)/7, 1/float64(i+1), i%3
 	}
 	r.SetNodes(nodes)
-	table, err := report.NewTable(release, r, prefix)
+	table, err := report.NewTable(release, release.Nodes(), r, prefix)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,18 @@ func ColumnsTo(a Operator, dst []float64, js []int) {
 		s.columnsTo(dst, js)
 		return
 	}
+	if s, ok := a.(interface {
+		Column(j int) (rows []int32, x []float64)
+	}); ok {
+		setZero(dst)
+		for k, j := range js {
+			rows, x := s.Column(j)
+			for p, i := range rows {
+				dst[k*m+int(i)] = x[p]
+			}
+		}
+		return
+	}
 	if e := Entries(a); e != nil {
 		for i := range m {
 			row := e.RawRowView(i)

@@ -48,7 +48,7 @@ func (p *problem) chooseCandidates(m Diffusion, sensors []int) []int {
 	return slices.Clone(all[:most])
 }
 
-// scores estimates, for every node s, the ratio of the separation by a sensor there to its
+// scores estimates, for every row s, the ratio of the separation by a sensor there to its
 // sensitivity, Σ_a (mean_a M_s·)² / Σ_e (α/ℓ_e)²(M_si − M_sj)² (over communities
 // a and edges e; nodes in place of communities for Location). Both sums are the
 // mean squares of M times random signs (Hutchinson 1990).
@@ -85,7 +85,7 @@ func (p *problem) scores(m Diffusion) []float64 {
 			across[int(e.v)*probes+k] -= v
 		}
 	}
-	top, bottom := squares(m, between, n), squares(m, across, n)
+	top, bottom := squares(m, between), squares(m, across)
 	for i := range top {
 		if bottom[i] > 0 {
 			top[i] /= bottom[i]
@@ -95,10 +95,11 @@ func (p *problem) scores(m Diffusion) []float64 {
 }
 
 // squares returns the squared norms of the rows of M X.
-func squares(m linop.Operator, x []float64, n int) []float64 {
-	y := make([]float64, n*probes)
+func squares(m linop.Operator, x []float64) []float64 {
+	rows, _ := m.Dims()
+	y := make([]float64, rows*probes)
 	linop.MulBlockTo(m, y, false, x, probes)
-	out := make([]float64, n)
+	out := make([]float64, rows)
 	for i := range out {
 		out[i] = floats.Dot(y[i*probes:(i+1)*probes], y[i*probes:(i+1)*probes])
 	}
@@ -139,8 +140,8 @@ func (p *problem) read(diffusion Diffusion, sensors []int) error {
 func (p *problem) addWorlds() error {
 	own := p.rows.edges
 	for k, d := range p.opts.Worlds {
-		if r, c := d.Dims(); r != p.rows.n || c != p.rows.n {
-			return fmt.Errorf("%w: operator %d is %d × %d, want %d × %d", ErrInvalid, k, r, c, p.rows.n, p.rows.n)
+		if _, c := d.Dims(); c != p.rows.n {
+			return fmt.Errorf("%w: operator %d is of %d nodes, want %d", ErrInvalid, k, c, p.rows.n)
 		}
 		other, err := newRows(p.ctx, d, p.rows.pick, func() bool { return false }, p.opts.Progress)
 		if err != nil {
@@ -162,8 +163,7 @@ const numericalError = 1e-3
 // setCap sets h_s, the largest feasible weight of sensor s alone, and at most u_max: the
 // equal weight or, if larger, the weight at which √u_max times the error of M and of its
 // certificate is numericalError. It binds where the differences of M_s· across edges are
-// below that error. A sensor in a component of its own has no edge that bounds its weight,
-// and gets that of equal allocation.
+// below that error. A sensor that no edge reaches has none that bounds its weight, and gets that of equal allocation.
 func (p *problem) setCap(norm float64) error {
 	worst := p.rows.largestSquares()
 	uniform := 1 / p.rows.constraints(p.value, ones(p.rows.k))
@@ -177,7 +177,7 @@ func (p *problem) setCap(norm float64) error {
 	p.cap = make([]float64, p.rows.k)
 	for s, w := range worst {
 		p.cap[s] = min(1/w, most)
-		if sizes[component[p.rows.pick[s]]] == 1 {
+		if p.model.Given != nil && w == 0 || p.model.Given == nil && sizes[component[p.rows.pick[s]]] == 1 {
 			p.cap[s] = uniform
 		}
 	}

@@ -45,19 +45,20 @@ func newUnread(ctx context.Context, m sensitivity.Model, diffusion Diffusion, la
 		return nil, nil, fmt.Errorf("allocation: Model lacks Graph, or there is no diffusion")
 	}
 	n := m.Graph.Order()
-	if r, c := diffusion.Dims(); r != n || c != n {
-		return nil, nil, fmt.Errorf("allocation: diffusion is %d × %d, want %d × %d", r, c, n, n)
+	rows, c := diffusion.Dims()
+	if c != n || rows != n && m.Given == nil {
+		return nil, nil, fmt.Errorf("allocation: diffusion is %d × %d, want %d × %d", rows, c, n, n)
 	}
 	sensors := m.Sensors
-	if sensors == nil {
-		sensors = make([]int, n)
+	if sensors == nil || m.Given != nil {
+		sensors = make([]int, rows)
 		for i := range sensors {
 			sensors[i] = i
 		}
 	}
 	for _, s := range sensors {
-		if s < 0 || s >= n {
-			return nil, nil, fmt.Errorf("allocation: sensor %d is not one of %d nodes", s, n)
+		if s < 0 || s >= rows {
+			return nil, nil, fmt.Errorf("allocation: sensor %d is not one of %d", s, rows)
 		}
 	}
 	if !(m.Alpha >= 0) || math.IsInf(m.Alpha, 1) {
@@ -136,6 +137,9 @@ func (p *problem) expired() bool { return p.ctx.Err() != nil || p.limit > 0 && p
 
 // column estimates the seconds of a product with M.
 func (p *problem) column() float64 {
+	if p.model.Given != nil {
+		return secondsPerMultiplication * float64(len(p.model.Given[0].Row))
+	}
 	cost, err := expm.Estimate(p.model.Laplacian, p.model.Tau, expm.Options{Method: expm.Chebyshev})
 	if n := float64(p.model.Graph.Order()); err != nil { // there are eigenpairs
 		return secondsPerMultiplication * n * n / 2 // in a block
@@ -166,7 +170,11 @@ func groups(labels []int, n int) ([]int, int, error) {
 
 // sensors returns the number of sensors of the model.
 func (p *problem) sensors() int {
-	if p.model.Sensors == nil {
+	switch {
+	case p.model.Given != nil:
+		rows, _ := p.model.Given[0].Dims()
+		return rows
+	case p.model.Sensors == nil:
 		return p.model.Graph.Order()
 	}
 	return len(p.model.Sensors)

@@ -53,7 +53,7 @@ const blockRows = 16
 
 // newRows computes the rows of the candidates, or of the first ones until stop returns true.
 func newRows(ctx context.Context, m Diffusion, pick []int, stop func() bool, progress func(string, int64, int64)) (*rows, error) {
-	n, _ := m.Dims()
+	_, n := m.Dims()
 	r := &rows{n: n, stride: len(pick), x: make([]float64, n*len(pick))}
 	for at := 0; at < len(pick) && (at == 0 || !stop()); at += blockRows {
 		progress("allocate: sensors", int64(at), int64(len(pick)))

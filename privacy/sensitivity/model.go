@@ -10,6 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // Model is the public side of a measurement. Distances are those of the graph's
@@ -24,6 +25,10 @@ type Model struct {
 	// Diffusion is optional: one with Method Eigen (of any τ, made from the same
 	// *Laplacian) provides its eigenpairs, and makes the result exact up to rounding.
 	Diffusion *expm.Diffusion
+
+	// Given are operators in place of e^{-τL}, any of which may be the true one: their rows are the readings. Laplacian, Tau,
+	// Sensors and Diffusion then count nothing.
+	Given []*linop.Sparse
 }
 
 // Scale is what a difference of readings between the ends of an edge counts in Δ₂: neighbours are sources one of which

@@ -22,6 +22,9 @@ import (
 // allocation: u_s = 1/σ_s²), one entry ≥ 0 for each sensor; nil: ones. Without
 // edges Δ₂ = 0. It returns [expm.ErrAccuracy] where double precision certifies nothing.
 func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
+	if m.Given != nil {
+		return m.boundGiven(ctx, u)
+	}
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
 		return Bracket{}, err

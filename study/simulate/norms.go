@@ -58,6 +58,9 @@ func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64,
 	return posterior.Norms{N: norms.N}, true, err
 }
 
+// entrySeconds is what a product takes for an entry of a given operator.
+const entrySeconds = 1e-9
+
 // PosteriorSeconds is what posterior and distances of a trial take for a node.
 const PosteriorSeconds = 0.6e-6
 
@@ -76,8 +79,11 @@ func NormProducts(nodes, sensors int) int {
 // Affordable is the number of trials, of so many, that are estimated to take one processor of the 2020s no longer than limit, with
 // the column norms before them: from sizes alone, so that it is the same on every machine.
 func Affordable(m *plan.Model, p *privacy.Plan, trials int, limit time.Duration) (int, error) {
-	cost, err := expm.Estimate(m.Operator.Laplacian, m.Tau, expm.Options{Method: m.Method})
-	if err != nil {
+	var cost expm.Cost
+	var err error
+	if o := m.Operator; o.Given != nil {
+		cost.Column = entrySeconds * float64(len(o.Given.Row))
+	} else if cost, err = expm.Estimate(o.Laplacian, m.Tau, expm.Options{Method: m.Method}); err != nil {
 		return 0, err
 	}
 	u, order := p.Uncertainty, m.Graph.Order()

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/graphcloak/graphcloak/analyst"
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
@@ -23,9 +22,9 @@ type recoverer struct {
 
 // process is the model under one of the processes that the posterior supposes possible.
 type process struct {
-	diffusion *expm.Diffusion
-	whitened  *analyst.Whitened
-	norms     posterior.Norms
+	operator operator
+	whitened *analyst.Whitened
+	norms    posterior.Norms
 }
 
 // addProcesses adds those that the recovery of a release sums over: the model's, or where a range of
@@ -38,7 +37,7 @@ func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, n
 		count, _ = op.Processes(nil, u.TauFrom, u.TauTo, len(r.nodes))
 	}
 	if count == 1 {
-		r.processes = []process{{op.Diffusion, r.whitened, norms}}
+		r.processes = []process{{operatorOf(op), r.whitened, norms}}
 		return nil
 	}
 	if err := r.model.CheckMemory("evaluation over tau and graphs",
@@ -49,7 +48,7 @@ func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, n
 		if err != nil {
 			return err
 		}
-		x := process{diffusion: p.Operator.Diffusion}
+		x := process{operator: operatorOf(p.Operator)}
 		if x.whitened, err = p.Operator.Whiten(ctx, in); err != nil {
 			return err
 		}
@@ -71,10 +70,10 @@ func (c transposed) MulVecTo(dst []float64, _ bool, _ []float64) { copy(dst, c) 
 
 // products returns Mᵀx of each process for k trials: a list for each of them.
 func (r *recoverer) products(ctx context.Context, x []float64, k int) ([][]transposed, error) {
-	n := len(x) / k
-	out, y := make([][]transposed, k), make([]float64, len(x))
+	n := r.model.Graph.Order()
+	out, y := make([][]transposed, k), make([]float64, n*k)
 	for _, p := range r.processes {
-		if err := p.diffusion.Apply(ctx, y, true, x, k); err != nil {
+		if err := p.operator.Apply(ctx, y, true, x, k); err != nil {
 			return nil, err
 		}
 		for j := range out {

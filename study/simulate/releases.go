@@ -68,8 +68,8 @@ func (r *Releases) Run(ctx context.Context, stage string, n int) error {
 
 // block simulates k trials from the first on: two products for all of them where τ is known.
 func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
-	n := r.model.Graph.Order()
-	x, y := make([]float64, n*k), make([]float64, n*k)
+	rows, n := r.process.Dims()
+	x, y := make([]float64, n*k), make([]float64, rows*k)
 	truth, values := make([][]int, k), make([][]float64, k)
 	for j := range truth {
 		truth[j] = r.excite(x, k, j, first+j)
@@ -77,7 +77,6 @@ func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 	if err := r.diffuse(ctx, y, x, k, first); err != nil {
 		return nil, err
 	}
-	clear(x)
 	parallel.Each(k, func(j int) {
 		values[j] = make([]float64, len(r.nodes))
 		for s, i := range r.nodes {
@@ -88,14 +87,15 @@ func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 	if err := r.release(ctx, values, first); err != nil {
 		return nil, err
 	}
+	clear(y)
 	parallel.Rows(len(r.nodes), 2*k, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			for j := range k {
-				x[r.nodes[s]*k+j] = r.u[s] * values[j][s]
+				y[r.nodes[s]*k+j] = r.u[s] * values[j][s]
 			}
 		}
 	})
-	c, err := r.products(ctx, x, k)
+	c, err := r.products(ctx, y, k)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 func (r *Releases) diffuse(ctx context.Context, y, x []float64, k, first int) error {
 	u := r.plan.Uncertainty
 	if !(u.TauFrom < u.TauTo) {
-		return r.diffusion.Apply(ctx, y, false, x, k)
+		return r.process.Apply(ctx, y, false, x, k)
 	}
 	n := len(x) / k
 	return each(ctx, k, func(j int) error {

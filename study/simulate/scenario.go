@@ -103,20 +103,26 @@ func Scenarios() []Scenario {
 // weightRange is how far a weight is off at most, as a share of it.
 const weightRange = .2
 
-// process is e^{-τL} of what happens, on one graph for all trials.
-func (s *Scenario) process(ctx context.Context, m *plan.Model, seed uint64) (*expm.Diffusion, error) {
+// setProcess makes the operator of what happens, one for all trials.
+func (r *Simulator) setProcess(ctx context.Context, s *Scenario, seed uint64) error {
+	m := r.model
+	r.process, r.diffusion = operatorOf(m.Operator), m.Operator.Diffusion
 	if s.tau == 0 && !s.weights && s.absent == 0 && s.changes == nil {
-		return m.Operator.Diffusion, nil
+		return nil
+	}
+	if m.Operator.Given != nil {
+		return fmt.Errorf("%w: the scenario %q changes a graph Laplacian, and the operator is given", recovery.ErrInvalid, s.Name)
 	}
 	g, err := s.graph(m.Graph, rand.New(rand.NewPCG(seed, math.MaxUint64-1)))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d, err := expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
+	r.diffusion, err = expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
 	if err != nil {
-		return nil, fmt.Errorf("scenario %s: %w", s.Name, err)
+		return fmt.Errorf("scenario %s: %w", s.Name, err)
 	}
-	return d, nil
+	r.process = r.diffusion
+	return nil
 }
 
 // graph is the one on which the process runs.
