@@ -103,8 +103,8 @@ func (a *analysis) onlyOne() string {
 		return "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one " +
 			"supposes that τ is known"
 	case a.severalProcesses():
-		return "where the graph is known by a list only, one source is weighed unless `sources` says otherwise: the measure of a second " +
-			"one supposes that the graph is known"
+		return "where the " + a.op.kind() + " is known by a list only, one source is weighed unless `sources` says otherwise: the " +
+			"measure of a second one supposes that it is known"
 	}
 	return ""
 }

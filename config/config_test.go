@@ -307,8 +307,8 @@ func TestTable(t *testing.T) {
 		seen[name] = key
 	}
 	fs := flags(t)
-	if n := len(config.Settings()); n > 55 {
-		t.Errorf("there are %d settings, at most 55 are wanted: each costs every reader of the help", n)
+	if n := len(config.Settings()); n > 56 { // 55, and a given operator
+		t.Errorf("there are %d settings, at most 56 are wanted: each costs every reader of the help", n)
 	}
 	for _, s := range config.Settings() {
 		own("key "+strings.ToLower(s.Key), s.Key)

@@ -22,7 +22,7 @@ const certificateMargin = 1 + 0x1p-30
 
 // sensitivityModel is the model in the terms of package sensitivity.
 func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
-	if given := m.given(); given != nil {
+	if given := m.Given(); given != nil {
 		return sensitivity.Model{Graph: m.Graph, Alpha: alpha, Given: given}
 	}
 	s := sensitivity.Model{
@@ -97,7 +97,7 @@ func (m *Model) toSensitivity(b sensitivity.Bracket, seed [32]byte) privacy.Sens
 // row-stochastic, and [0, √(max d/min d)] for the normalised Laplacian, whose
 // M = D^½ R D^{-½} with R stochastic.
 func (m *Model) readingRange() privacy.Interval {
-	if given := m.given(); given != nil {
+	if given := m.Given(); given != nil {
 		return givenRange(given)
 	}
 	hi := 1.0

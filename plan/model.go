@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -55,7 +56,8 @@ type detection struct {
 // Queries in settings that were read from a file are refused with [ErrForeignQuery];
 // see [Settings.Agree]. It returns [ErrEmpty] for a selection without nodes or without
 // sensors, [community.ErrMissing] where a node has no community, [recovery.ErrInvalid]
-// where the values are no prior, [ErrAlternative], [ErrOperator], [response.ErrInvalid] and the errors of [graph.Graph.Changed], [ErrMemory], and [expm.ErrAccuracy] where double
+// where the values are no prior, [ErrAlternative], [ErrOperator],
+// [response.ErrInvalid] and the errors of [graph.Graph.Changed], [ErrMemory], and [expm.ErrAccuracy] where double
 // precision does not carry τ. Where τ is 0, [Model.Plan] chooses it, or
 // [Model.ChooseTau].
 func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model, error) {
@@ -89,7 +91,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 		return nil, err
 	}
 	if len(set.Operators) > 0 || opts.Operators != nil {
-		if err := m.loadOperators(ctx); err != nil {
+		if err := m.setOperators(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -103,6 +105,40 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	m.Millis.ProjectMillis = Since(start)
 	m.Notes = m.describeSelection()
 	return m, nil
+}
+
+// setOperators reads the operators that the settings name. Their rows are the sensors.
+func (m *Model) setOperators(ctx context.Context) error {
+	if m.Answers {
+		return fmt.Errorf("%w: people who answer yes or no have none", ErrOperator)
+	}
+	sensors := m.Sensors
+	if m.Settings.Public.Sensors == (graph.SensorSelection{}) {
+		sensors = nil
+	}
+	names, list, err := loadOperators(ctx, m.Graph, sensors, m.Settings.Operators, m.opts)
+	if err != nil {
+		return err
+	}
+	m.Settings.Operators, m.listed.operators, m.listed.digest = names, list[1:], digestOf(list[1:])
+	m.Sensors = make([]int, len(list[0].Readings))
+	for k := range m.Sensors {
+		m.Sensors[k] = k
+	}
+	m.Operator = &analyst.Operator{Graph: m.Graph, Given: list[0], Guard: m.opts.guard, Progress: m.opts.Progress}
+	return nil
+}
+
+// Given lists the operators in place of e^{-τL}, the plan's first; nil: none is given.
+func (m *Model) Given() (list []*linop.Sparse) {
+	if m.Operator == nil || m.Operator.Given == nil {
+		return nil
+	}
+	list = append(list, m.Operator.Given.Sparse)
+	for _, o := range m.listed.operators {
+		list = append(list, o.Sparse)
+	}
+	return list
 }
 
 // ErrEmpty says that a selection holds nothing to work on.
@@ -168,6 +204,15 @@ func (m *Model) WithSensors(nodes []int) (*Model, error) {
 	other := *m
 	other.Sensors = sorted
 	return &other, nil
+}
+
+// SensorRows returns the rows of M that the plan's sensors read, ascending.
+func SensorRows(p *privacy.Plan) []int {
+	rows := make([]int, len(p.Sensors))
+	for k, s := range p.Sensors {
+		rows[k] = s.Node
+	}
+	return rows
 }
 
 // SensorNodes returns the nodes of the plan's readings, ascending.

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/laplacian/response"
@@ -40,72 +40,54 @@ func checkOperators(list []NamedOperator) error {
 	return nil
 }
 
-// loadOperators reads the operators that the settings name. Their rows are the sensors.
-func (m *Model) loadOperators(ctx context.Context) error {
-	names := m.Settings.Operators
-	if err := checkOperators(names); err != nil {
-		return err
-	}
+// loadOperators reads the operators of these names, at the given sensors, nil for all, and returns the names with digests.
+func loadOperators(ctx context.Context, g *graph.Graph, sensors []int, names []NamedOperator, opts LoadOptions) (
+	[]NamedOperator, []*response.Operator, error,
+) {
 	switch {
 	case len(names) == 0:
-		return fmt.Errorf("%w: one was given, and the model has none", ErrOperator)
-	case m.Settings.Answers:
-		return fmt.Errorf("%w: people who answer yes or no have none", ErrOperator)
-	case m.opts.Operators == nil:
-		return fmt.Errorf("%w: the model has %d, such as %q, and none was given", ErrOperator, len(names), names[0].Name)
+		return nil, nil, fmt.Errorf("%w: one was given, and the model has none", ErrOperator)
+	case opts.Operators == nil:
+		return nil, nil, fmt.Errorf("%w: the model has %d, such as %q, and none was given", ErrOperator, len(names), names[0].Name)
 	}
-	sensors := m.Sensors
-	if m.Settings.Public.Sensors == (graph.SensorSelection{}) {
-		sensors = nil
+	if err := checkOperators(names); err != nil {
+		return nil, nil, err
 	}
-	b := response.NewBuilder(m.Graph, sensors)
-	b.Guard = func(bytes int64) error { return m.opts.guard("the given operator", bytes) }
-	if err := m.opts.Operators(ctx, b); err != nil {
-		return fmt.Errorf("read operators: %w", err)
+	b := response.NewBuilder(g, sensors)
+	b.Guard = func(bytes int64) error { return opts.guard("the given operator", bytes) }
+	if err := opts.Operators(ctx, b); err != nil {
+		return nil, nil, fmt.Errorf("read operators: %w", err)
 	}
 	list, err := b.Build()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(list) != len(names) {
-		return fmt.Errorf("%w: %d were given, the model has %d", ErrOperator, len(list), len(names))
+		return nil, nil, fmt.Errorf("%w: %d were given, the model has %d", ErrOperator, len(list), len(names))
 	}
-	loaded, h := make([]NamedOperator, len(list)), sha256.New()
-	h.Write([]byte("graphcloak/operators/v1"))
+	loaded := slices.Clone(names)
 	for k, o := range list {
 		if want := names[k].Digest; want != (privacy.Digest{}) && want != o.Digest {
-			return fmt.Errorf("%w: %q has the digest %.12s…, and the model was made with %q of digest %.12s…", ErrOperator, o.Name,
-				privacy.Digest(o.Digest), names[k].Name, want)
+			return nil, nil, fmt.Errorf("%w: %q has the digest %.12s…, and the model was made with %q of digest %.12s…", ErrOperator,
+				o.Name, privacy.Digest(o.Digest), names[k].Name, want)
 		}
-		loaded[k] = NamedOperator{Name: names[k].Name, Digest: o.Digest}
-		o.Name = names[k].Name
-		if k > 0 {
-			h.Write(o.Digest[:])
-			m.listed.operators = append(m.listed.operators, o)
-		}
+		o.Name, loaded[k].Digest = names[k].Name, o.Digest
 	}
-	if len(list) > 1 {
-		h.Sum(m.listed.digest[:0])
-	}
-	m.Settings.Operators = loaded
-	m.Sensors = make([]int, len(list[0].Readings))
-	for k := range m.Sensors {
-		m.Sensors[k] = k
-	}
-	m.Operator = &analyst.Operator{Graph: m.Graph, Given: list[0], Guard: m.opts.guard, Progress: m.opts.Progress}
-	return nil
+	return loaded, list, nil
 }
 
-// given lists the operators in place of e^{-τL}; nil: none is given.
-func (m *Model) given() (list []*linop.Sparse) {
-	if m.Operator == nil || m.Operator.Given == nil {
-		return nil
+// digestOf is that of operators in their order; zero of none.
+func digestOf(list []*response.Operator) (d privacy.Digest) {
+	if len(list) == 0 {
+		return d
 	}
-	list = append(list, m.Operator.Given.Sparse)
-	for _, o := range m.listed.operators {
-		list = append(list, o.Sparse)
+	h := sha256.New()
+	h.Write([]byte("graphcloak/operators/v1"))
+	for _, o := range list {
+		h.Write(o.Digest[:])
 	}
-	return list
+	h.Sum(d[:0])
+	return d
 }
 
 // givenRange returns the values that readings of given operators take for sources in [0, 1], rounded outwards.

@@ -239,12 +239,3 @@ func (p *Plan) CheckSignal(s Signal) error {
 func (p *Plan) AddPublicProperties(names ...string) {
 	p.PublicProperties = p.Model.PublicProperties(append(names, p.PublicProperties...)...)
 }
-
-// SensorRows returns the rows of M that the plan's sensors read, ascending.
-func SensorRows(p *privacy.Plan) []int {
-	rows := make([]int, len(p.Sensors))
-	for k, s := range p.Sensors {
-		rows[k] = s.Node
-	}
-	return rows
-}

@@ -62,17 +62,17 @@ type Report struct {
 	// Operator is the name of a given operator in place of e^{-τL}, and OperatorDigest its digest.
 	Operator       string         `json:"operator,omitzero"`
 	OperatorDigest privacy.Digest `json:"operatorDigest,omitzero"`
-	Metric       string  `json:"metric,omitzero"`
-	Epsilon      float64 `json:"epsilon"`
-	Delta        float64 `json:"delta"`
-	Alpha        float64 `json:"alpha,omitzero"`
-	Calibration  string  `json:"calibration,omitzero"`
-	Allocation   string  `json:"allocation,omitzero"`
-	Randomness   string  `json:"randomness"`
-	EpsilonSpent float64 `json:"epsilonSpent"` // 0 where this run released nothing
-	DeltaSpent   float64 `json:"deltaSpent"`
-	BudgetScope  string  `json:"budgetScope,omitempty"` // that paid for the release
-	LedgerHead   string  `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
+	Metric         string         `json:"metric,omitzero"`
+	Epsilon        float64        `json:"epsilon"`
+	Delta          float64        `json:"delta"`
+	Alpha          float64        `json:"alpha,omitzero"`
+	Calibration    string         `json:"calibration,omitzero"`
+	Allocation     string         `json:"allocation,omitzero"`
+	Randomness     string         `json:"randomness"`
+	EpsilonSpent   float64        `json:"epsilonSpent"` // 0 where this run released nothing
+	DeltaSpent     float64        `json:"deltaSpent"`
+	BudgetScope    string         `json:"budgetScope,omitempty"` // that paid for the release
+	LedgerHead     string         `json:"ledgerHead,omitempty"`  // hash of the entry that paid: for `budget verify --contains`
 	Noise
 
 	Sensitivity Sensitivity `json:"sensitivity,omitzero"`
@@ -289,6 +289,9 @@ func Exposed(components int) []string {
 // promise leaves out.
 func ExposedBy(p *privacy.Plan) []string {
 	s := Exposed(p.ComponentCount)
+	if p.Given() {
+		s[0] = "the graph, the given operator and every parameter of the run"
+	}
 	if p.Guarantee == privacy.PerSensor {
 		s = append(s, "what the values of several sensors say together: the promise is of each sensor alone")
 	}

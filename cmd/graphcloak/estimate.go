@@ -30,6 +30,10 @@ func newEstimateCommand(app *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(job.Operators) > 0 {
+				return fail(exitUsage, "estimate counts products with a graph Laplacian, and --operator takes its place").
+					hint("a given operator takes 12 bytes an entry, and 28 while it is read; a plan reads each twice")
+			}
 			s, err := app.openReading(ctx)
 			if err != nil {
 				return err

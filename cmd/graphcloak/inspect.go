@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/graph"
@@ -38,8 +39,8 @@ func newInspectCommand(app *app) *cobra.Command {
 		},
 	}
 	return app.withSettings(cmd, map[string]string{"tau": "2"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-		config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
+		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
+		config.GroupSensors, config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
 }
 
 // inspection is the result: what the graph is, and what the budget makes of it.
@@ -56,15 +57,10 @@ func (a *app) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.config.Diffusion.Tau.IsRange() {
-		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
-	}
-	if a.config.Origin("tau").Layer == config.LayerDefault {
-		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
-	}
-	if settings.Tau == 0 {
-		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint(
-			"`graphcloak plan` chooses one; give it as --tau NUMBER")
+	if len(settings.Operators) == 0 {
+		if err := a.checkOneTau(settings); err != nil {
+			return err
+		}
 	}
 	options, err := planOptions(a.config)
 	if err != nil {
@@ -75,26 +71,13 @@ func (a *app) inspect(ctx context.Context) error {
 		return err
 	}
 	defer s.Close(context.WithoutCancel(ctx))
-	g, err := s.Graph(ctx, settings.Selection)
+	model, err := a.inspected(ctx, s, settings, options.Alpha)
 	if err != nil {
-		return fmt.Errorf("read graph: %w", err)
-	}
-	a.notices(s)
-	sensors, err := s.Sensors(ctx, g, settings.Sensors)
-	if err != nil {
-		return fmt.Errorf("read sensors: %w", err)
-	}
-	if len(sensors) == 0 {
-		return fmt.Errorf("%w: no node of the selection carries a sensor", plan.ErrEmpty)
-	}
-	if len(sensors) == g.Order() {
-		sensors = nil
+		return err
 	}
 	certify := sensitivity.Options{Tolerance: options.SensitivityTolerance}
 	rand.Read(certify.Seed[:])
-	in, err := inspect.Inspect(ctx, sensitivity.Model{
-		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: options.Alpha,
-	}, inspect.Options{Progress: a.progress, Sensitivity: certify})
+	in, err := inspect.Inspect(ctx, model, inspect.Options{Progress: a.progress, Sensitivity: certify})
 	if err != nil {
 		return err
 	}
@@ -105,12 +88,56 @@ func (a *app) inspect(ctx context.Context) error {
 	return a.showInspection(inspection{
 		in, options.Budget.Epsilon, options.Budget.Delta, sigma,
 		posterior.Ceiling(in.Sensitivity.Upper, sigma),
-	}, g)
+	}, model.Graph)
+}
+
+// checkOneTau refuses a τ that is no number.
+func (a *app) checkOneTau(settings graphcloak.Settings) error {
+	if a.config.Diffusion.Tau.IsRange() {
+		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
+	}
+	if a.config.Origin("tau").Layer == config.LayerDefault {
+		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
+	}
+	if settings.Tau == 0 {
+		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint(
+			"`graphcloak plan` chooses one; give it as --tau NUMBER")
+	}
+	return nil
+}
+
+// inspected reads the graph and the sensors, or the given operators.
+func (a *app) inspected(ctx context.Context, s graphStore, settings graphcloak.Settings, alpha float64) (m sensitivity.Model, err error) {
+	if len(settings.Operators) > 0 {
+		given, err := a.model(ctx, s, settings)
+		if err != nil {
+			return m, err
+		}
+		return sensitivity.Model{Graph: given.Graph, Alpha: alpha, Given: given.Given()}, nil
+	}
+	g, err := s.Graph(ctx, settings.Selection)
+	if err != nil {
+		return m, fmt.Errorf("read graph: %w", err)
+	}
+	a.notices(s)
+	sensors, err := s.Sensors(ctx, g, settings.Sensors)
+	if err != nil {
+		return m, fmt.Errorf("read sensors: %w", err)
+	}
+	if len(sensors) == 0 {
+		return m, fmt.Errorf("%w: no node of the selection carries a sensor", plan.ErrEmpty)
+	}
+	if len(sensors) == g.Order() {
+		sensors = nil
+	}
+	return sensitivity.Model{
+		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: alpha,
+	}, nil
 }
 
 func (a *app) showInspection(in inspection, g *graph.Graph) error {
 	sections := []term.Section{
-		{Title: "The graph and e^{-τL}", Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
+		{Title: in.title(), Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
 		{
 			Title: "Δ₂",
 			Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
@@ -136,6 +163,13 @@ func (a *app) showInspection(in inspection, g *graph.Graph) error {
 	return a.render(in, sections...)
 }
 
+func (in inspection) title() string {
+	if in.EntryCount > 0 {
+		return "The graph and the given operator"
+	}
+	return "The graph and e^{-τL}"
+}
+
 // facts are the numbers, with bounds where a number is one.
 func (in inspection) facts() [][]any {
 	largest := in.Components[0].Size
@@ -144,7 +178,11 @@ func (in inspection) facts() [][]any {
 		{"relationships", in.RelationshipCount},
 		{"components", fmt.Sprintf("%d; the largest has %s", len(in.Components), report.Count(largest, "node"))},
 		{"sensors", in.SensorCount},
-		{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)},
+	}
+	if in.EntryCount > 0 {
+		rows = append(rows, []any{"entries of the given operator", in.EntryCount})
+	} else {
+		rows = append(rows, []any{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)})
 	}
 	optional := func(name string, v *float64) {
 		if v != nil {
@@ -156,7 +194,9 @@ func (in inspection) facts() [][]any {
 	if !in.Exact {
 		largestEigenvalue = "λ_max, at most"
 	}
-	optional(largestEigenvalue, &in.LambdaMax)
+	if in.EntryCount == 0 {
+		optional(largestEigenvalue, &in.LambdaMax)
+	}
 	optional("log₁₀ κ₂", in.Kappa2Log10)
 	optional("effective rank", in.EffectiveRank)
 	if in.Coherence != nil {

@@ -10,6 +10,7 @@ import (
 // noteTau notes which τ was chosen, or that the τ of a measured process was assumed.
 func (a *app) noteTau(p *graphcloak.Plan) {
 	switch c := p.TauChoice; {
+	case p.Given():
 	case c == nil && p.Measured() && a.config.Origin("tau").Layer == config.LayerDefault:
 		a.note("Note: τ = %v is assumed of the process that sensors measure. If it ran for another time, ε is another: give --tau "+
 			"NUMBER, or --tau FROM..TO where it is not known exactly.", p.Public.Tau)

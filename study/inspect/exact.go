@@ -57,10 +57,13 @@ func (in *Inspection) coherence(m sensitivity.Model, h *mat.Dense) {
 	for i := range n {
 		row := h.RawRowView(i)
 		for j := range i {
-			if v := row[j] / (root[i] * root[j]); v > best {
+			if v := row[j] / (root[i] * root[j]); v > best { // no NaN, of a column of zeros
 				best, pair = v, [2]int{j, i}
 			}
 		}
+	}
+	if best < 0 { // at most one column has an entry
+		return
 	}
 	c := &Coherence{Value: min(1, best)}
 	c.Nodes[0], c.Nodes[1] = m.Graph.ID(pair[0]), m.Graph.ID(pair[1])
@@ -100,7 +103,7 @@ func (in *Inspection) leverage(m sensitivity.Model, s *expm.Spectrum) {
 // maxEntries bounds m·n where singular values are computed from the entries.
 const maxEntries = 4_000_000
 
-// fromSingularValues is for a subset of nodes as sensors, or the random-walk Laplacian:
+// fromSingularValues is for a subset of nodes as sensors, the random-walk Laplacian, or a given operator:
 // M is not symmetric.
 func (in *Inspection) fromSingularValues(m sensitivity.Model, s *expm.Spectrum) {
 	n := m.Graph.Order()
@@ -127,8 +130,19 @@ func (in *Inspection) fromSingularValues(m sensitivity.Model, s *expm.Spectrum) 
 	in.coherence(m, &h)
 }
 
-// entries returns M: rows of sensors of e^{-τL} = diag(1/s) e^{-τS} diag(s).
+// entries returns M: as it is given, or rows of sensors of e^{-τL} = diag(1/s) e^{-τS} diag(s).
 func entries(m sensitivity.Model, s *expm.Spectrum) *mat.Dense {
+	if m.Given != nil {
+		rows, n := m.Given[0].Dims()
+		a := mat.NewDense(rows, n, nil)
+		for j := range n {
+			at, x := m.Given[0].Column(j)
+			for k, i := range at {
+				a.Set(int(i), j, x[k])
+			}
+		}
+		return a
+	}
 	k := s.Kernel(m.Tau, 0)
 	if scale := m.Laplacian.Similarity(); scale != nil {
 		k.Apply(func(i, j int, v float64) float64 { return v / scale[i] * scale[j] }, k)

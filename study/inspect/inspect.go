@@ -22,7 +22,7 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	}
 	in := &Inspection{
 		NodeCount: g.Order(), RelationshipCount: g.Size(), SensorCount: len(m.Sensors),
-		Tau: m.Tau, Laplacian: m.Laplacian.Kind().String(), Alpha: alpha(m), Notes: []string{},
+		Tau: m.Tau, Alpha: alpha(m), Notes: []string{},
 	}
 	if m.Sensors == nil {
 		in.SensorCount = g.Order()
@@ -30,13 +30,21 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 	in.components(g)
 	in.Exact = g.Order() <= cmp.Or(o.exactNodes, ExactNodes)
 	var s *expm.Spectrum
-	if in.Exact {
+	switch {
+	case m.Given != nil:
+		in.SensorCount, _ = m.Given[0].Dims()
+		in.EntryCount = len(m.Given[0].Value)
+		in.note("of a given operator there is no spectrum of L, and the paper's bounds on heat say nothing")
+		in.fromSingularValues(m, nil)
+	case in.Exact:
+		in.Laplacian = m.Laplacian.Kind().String()
 		var err error
 		if s, err = expm.Decompose(ctx, m.Laplacian, o.Progress); err != nil {
 			return nil, err
 		}
 		in.fromEigenpairs(m, s)
-	} else {
+	default:
+		in.Laplacian = m.Laplacian.Kind().String()
 		in.LambdaMax = m.Laplacian.Bound()
 		in.note("beyond %d nodes λ_max is an upper bound, and what takes all eigenpairs is left out: λ₂, κ₂, effective rank, coherence "+
 			"and leverage scores", ExactNodes)
@@ -47,6 +55,8 @@ func Inspect(ctx context.Context, m sensitivity.Model, o Options) (*Inspection, 
 		return nil, err
 	}
 	in.Sensitivity = Sensitivity{Lower: b.Lower, Upper: b.Upper, Edge: [2]graph.ID{g.ID(b.Edge[0]), g.ID(b.Edge[1])}}
-	in.lemmas(m, s)
+	if m.Given == nil {
+		in.lemmas(m, s)
+	}
 	return in, ctx.Err()
 }

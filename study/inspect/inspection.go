@@ -38,6 +38,7 @@ type Inspection struct {
 	Components        []Component `json:"components"` // largest first
 	Tau               float64     `json:"tau"`
 	Laplacian         string      `json:"laplacian"`
+	EntryCount        int         `json:"entryCount,omitzero"` // of a given operator, in place of τ and Laplacian
 	Alpha             float64     `json:"alpha"`
 	Exact             bool        `json:"exact"` // from all eigenpairs: else what they give is left out
 

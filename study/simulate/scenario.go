@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -103,26 +104,37 @@ func Scenarios() []Scenario {
 // weightRange is how far a weight is off at most, as a share of it.
 const weightRange = .2
 
-// setProcess makes the operator of what happens, one for all trials.
-func (r *Simulator) setProcess(ctx context.Context, s *Scenario, seed uint64) error {
-	m := r.model
-	r.process, r.diffusion = operatorOf(m.Operator), m.Operator.Diffusion
+// operator multiplies k row-major columns by M, or by Mᵀ.
+type operator interface {
+	Dims() (r, c int)
+	Apply(ctx context.Context, dst []float64, trans bool, x []float64, k int) error
+}
+
+// operatorOf returns the matrix of an operator.
+func operatorOf(o *analyst.Operator) operator {
+	if o.Given != nil {
+		return o.Given
+	}
+	return o.Diffusion
+}
+
+// process is the operator of what happens, one for all trials, and its e^{-τL}, nil with a given operator.
+func (s *Scenario) process(ctx context.Context, m *plan.Model, seed uint64) (operator, *expm.Diffusion, error) {
 	if s.tau == 0 && !s.weights && s.absent == 0 && s.changes == nil {
-		return nil
+		return operatorOf(m.Operator), m.Operator.Diffusion, nil
 	}
 	if m.Operator.Given != nil {
-		return fmt.Errorf("%w: the scenario %q changes a graph Laplacian, and the operator is given", recovery.ErrInvalid, s.Name)
+		return nil, nil, fmt.Errorf("%w: the scenario %q changes a graph Laplacian, and the operator is given", recovery.ErrInvalid, s.Name)
 	}
 	g, err := s.graph(m.Graph, rand.New(rand.NewPCG(seed, math.MaxUint64-1)))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	r.diffusion, err = expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
+	d, err := expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
 	if err != nil {
-		return fmt.Errorf("scenario %s: %w", s.Name, err)
+		return nil, nil, fmt.Errorf("scenario %s: %w", s.Name, err)
 	}
-	r.process = r.diffusion
-	return nil
+	return d, d, nil
 }
 
 // graph is the one on which the process runs.

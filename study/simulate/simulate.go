@@ -55,20 +55,6 @@ type Simulator struct {
 	diffusion  *expm.Diffusion // its e^{-τL}; nil with a given operator
 }
 
-// operator multiplies k row-major columns by M, or by Mᵀ.
-type operator interface {
-	Dims() (r, c int)
-	Apply(ctx context.Context, dst []float64, trans bool, x []float64, k int) error
-}
-
-// operatorOf returns the matrix of an operator.
-func operatorOf(o *analyst.Operator) operator {
-	if o.Given != nil {
-		return o.Given
-	}
-	return o.Diffusion
-}
-
 // blockValues bounds a block of trials at 64 MiB.
 const blockValues = 1 << 23
 
@@ -91,7 +77,7 @@ func New(ctx context.Context, m *plan.Model, opts Options) (*Simulator, error) {
 	}
 	floats.Scale(1/total, s.Prior)
 	s.cumulative = floats.CumSum(make([]float64, n), s.Prior)
-	if err := s.setProcess(ctx, &opts.Scenario, opts.Seed); err != nil {
+	if s.process, s.diffusion, err = opts.Scenario.process(ctx, m, opts.Seed); err != nil {
 		return nil, err
 	}
 	// Three blocks here and four in the product; each worker ranks a posterior.

@@ -217,12 +217,12 @@ var fast = []mutation{
 		"run:TestPlanChargesWhatWasCertified",
 	},
 	{"η without √n", []change{{
-		"plan/bracket.go", "m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
-		"m.Operator.Diffusion.Err()",
+		"plan/bracket.go", "m.Operator.M().Err()*math.Sqrt(float64(m.Graph.Order()))",
+		"m.Operator.M().Err()",
 	}}, "run:TestPlanChargesWhatWasCertified"},
 	{"η a millionth", []change{{
-		"plan/bracket.go", "m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
-		"1e-6*m.Operator.Diffusion.Err()*math.Sqrt(float64(m.Graph.Order()))",
+		"plan/bracket.go", "m.Operator.M().Err()*math.Sqrt(float64(m.Graph.Order()))",
+		"1e-6*m.Operator.M().Err()*math.Sqrt(float64(m.Graph.Order()))",
 	}}, "run:TestPlanChargesWhatWasCertified"},
 	{"Chebyshev's error without rounding", []change{{"expm/expm.go", "		d.err += d.rounding\n", ""}}, "TestErrCountsRounding"},
 	{
