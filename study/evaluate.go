@@ -134,10 +134,14 @@ func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.
 			u.TauFrom, u.TauTo, who))
 	}
 	if graphs := m.ListedGraphs(); len(graphs) > 0 {
-		who := "sums over the stored graph and the"
+		own := "stored graph"
+		if m.Operator.Given != nil {
+			own = "first operator"
+		}
+		who := "sums over the " + own + " and the"
 		if _, all := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !all ||
 			opts.Recover.StoredGraph {
-			who = "supposes the stored graph, and none of the"
+			who = "supposes the " + own + ", and none of the"
 		}
 		notes = append(notes, fmt.Sprintf("the posterior %s %d listed, each as likely", who, len(graphs)))
 	}
