@@ -207,6 +207,16 @@ func testSignal(t *testing.T, s Suite) {
 			t.Errorf("heat of %s is %v, want %v", g.ID(i), got[i], x)
 		}
 	}
+	st = s.Open(t, "id,heat\na,0.5;1\nb,\nc,0; -2\n", "source,target\na,c\na,b\n")
+	of := open(t, s, st, graph.Selection{})
+	series, err := st.Series(t.Context(), of, "heat", 2)
+	if err != nil || series[0] != .5 || series[1] != 1 || !math.IsNaN(series[2]) || !math.IsNaN(series[3]) || series[5] != -2 {
+		t.Errorf("series %v, %v", series, err)
+	}
+	e, ok := errors.AsType[*privacy.ReadingsError](second(st.Series(t.Context(), of, "heat", 3)))
+	if !ok || e.Count != 2 || !strings.Contains(e.Error(), "list of 3") {
+		t.Errorf("lists of 2 as lists of 3: %v", e)
+	}
 	// Which node has a bad value, and what it is, may be the secret.
 	const secret, value = "n7731", "v5519"
 	for _, test := range []struct {
@@ -233,6 +243,8 @@ func testSignal(t *testing.T, s Suite) {
 		}
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 func testLabels(t *testing.T, s Suite) {
 	st, g := opened(t, s)
