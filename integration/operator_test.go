@@ -21,8 +21,8 @@ func TestStoredOperator(t *testing.T) {
 	Query(t, "MATCH (a:`"+label+"`) SET a.`"+property+"` = [CASE a.id WHEN 5 THEN 0.5 ELSE 0.0 END, 0.1]", nil)
 	file := filepath.Join(t.TempDir(), "flow.csv")
 	text := "sensor,node,response,time\n"
-	for _, row := range Query(t, "MATCH (a:`"+label+"`)-[r:`"+kind+"`]->(b) RETURN toString(a.id) + ',' + b.id + ',' + r.response + ',' + r.time",
-		nil) {
+	for _, row := range Query(t, "MATCH (a:`"+label+"`)-[r:`"+kind+"`]->(b) "+
+		"RETURN toString(a.id) + ',' + b.id + ',' + r.response + ',' + r.time", nil) {
 		text += row[0].(string) + "\n"
 	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -37,12 +37,17 @@ type Evaluation struct {
 	// Uniform is the performance of uniform noise with the same guarantee; nil: the
 	// plan's noise is uniform.
 	Uniform *Performance `json:"uniform,omitempty"`
-	Notes   []string     `json:"notes"`
+	// Sets hold the true community of an event like the past ones that were evaluated, whatever the model is; nil: sources were
+	// simulated.
+	Sets  []ConformalSet `json:"conformalSets,omitempty"`
+	Notes []string       `json:"notes"`
 }
 
 // Options steer [Evaluate]; the zero value is the default.
 type Options struct {
 	Trials int // 0: 1,000
+	// Events are evaluated in place of simulated sources; nil: these.
+	Events []simulate.Event
 	simulate.Options
 }
 
@@ -57,6 +62,9 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 		return nil, err
 	}
 	opts.Trials = cmp.Or(opts.Trials, 1000)
+	if opts.Events != nil {
+		opts.Trials = len(opts.Events)
+	}
 	if opts.Trials < 0 || !(opts.Amplitude >= 0 && opts.Amplitude <= 1) {
 		return nil, fmt.Errorf("%w: %d trials at amplitude %v, want > 0 and in [0, 1]", recovery.ErrInvalid, opts.Trials, opts.Amplitude)
 	}
@@ -73,15 +81,25 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 	e := &Evaluation{
 		NodeCount: p.NodeCount, CommunityCount: s.Partition.Count, Epsilon: p.Epsilon, Delta: p.Delta, Tau: p.Public.Tau,
 		Trials: opts.Trials, RandomSeed: opts.Seed, SourceAmplitude: "uniform", AssumedAmplitude: opts.Recover.Amplitude.String(),
-		Chance: s.Chance(), Scenario: opts.Scenario.Name, Allocation: "uniform", Notes: notes(m, p.Plan, s, opts.Options),
+		Chance: s.Chance(), Scenario: opts.Scenario.Name, Allocation: "uniform", Notes: notes(m, p.Plan, s, opts),
 	}
-	if opts.Amplitude > 0 {
+	switch {
+	case opts.Events != nil:
+		e.SourceAmplitude = "as it was"
+	case opts.Amplitude > 0:
 		e.SourceAmplitude = strconv.FormatFloat(opts.Amplitude, 'g', -1, 64)
 	}
 	evaluate := func(p *privacy.Plan, stage string) (f *Performance, err error) {
 		r, err := s.Under(ctx, p)
-		if err == nil {
+		switch {
+		case err != nil:
+		case opts.Events != nil:
+			err = r.RunEvents(ctx, stage, opts.Events)
+		default:
 			err = r.Run(ctx, stage, opts.Trials)
+		}
+		if err == nil && opts.Events != nil && e.Sets == nil {
+			e.Sets = conformal(r.Trials, s.Partition)
 		}
 		if err == nil {
 			f, err = Summarize(r.Trials, opts.Seed)
@@ -112,10 +130,13 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 }
 
 // notes says what a reader of the numbers should know.
-func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts simulate.Options) []string {
+func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts Options) []string {
 	notes := []string{"sources and noise were simulated: no signal was read, and nothing was spent"}
+	if opts.Events != nil {
+		notes[0] = "the readings are those of past events, of which only shares are shown; their noise was simulated, and nothing was spent"
+	}
 	strength := map[posterior.Amplitude]float64{posterior.UniformAmplitude: 0, posterior.UnitAmplitude: 1}
-	if assumed, ok := strength[opts.Recover.Amplitude]; !ok || opts.Amplitude != assumed {
+	if assumed, ok := strength[opts.Recover.Amplitude]; opts.Events == nil && (!ok || opts.Amplitude != assumed) {
 		notes = append(notes, "the posterior assumes another amplitude than the sources had: its confidence need not be calibrated")
 	}
 	switch {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
@@ -36,7 +38,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
 			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario two-sources\n" +
-			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200",
+			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200\n" +
+			"  graphcloak evaluate --from folder:mygraph --plan plan.json --events past.csv",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := e.check(); err != nil {
@@ -45,6 +48,9 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			if app.aboutWhisper(e.plan) {
 				if e.options.Denoise || e.amplitude != "1" || e.scenario != scenarioNames()[0] {
 					return fail(exitUsage, "--bpdn, --source-amplitude and --scenario are about heat").hint("leave them out")
+				}
+				if e.events != "" {
+					return fail(exitUsage, "--events holds readings, and people answer yes or no").hint("leave it out")
 				}
 				return app.evaluateAnswers(cmd.Context(), e.plan, e.options.Trials)
 			}
@@ -62,14 +68,17 @@ func newEvaluateCommand(app *app) *cobra.Command {
 		"posterior assumes 1 or unknown at even odds")
 	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
 	completeScenarios(cmd)
+	f.StringVar(&e.events, "events", "", "past events in place of simulated sources, a CSV `FILE` with the columns event, source, sensor, "+
+		"reading and, where a sensor reads several times, time: how often they would have been found, and which communities to keep so "+
+		"that the true one is among them")
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
 }
 
 // evaluation holds the flags of the command.
 type evaluation struct {
-	plan, amplitude, scenario string
-	options                   study.Options
+	plan, amplitude, scenario, events string
+	options                           study.Options
 }
 
 // check reads the flags, before anything is computed.
@@ -118,6 +127,11 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		} else if err := a.noteCommunities(ctx, m, p.Communities); err != nil {
 			return err
 		}
+		if e.events != "" {
+			if e.options.Events, err = readEvents(e.events, m.Model); err != nil {
+				return err
+			}
+		}
 		result, err := study.Evaluate(ctx, m.Model, p, e.options)
 		if err != nil {
 			return err
@@ -126,14 +140,43 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	})
 }
 
+// readEvents reads a file of past events.
+func readEvents(path string, m *plan.Model) ([]simulate.Event, error) {
+	file, err := disk.Open(path)
+	if err != nil {
+		return nil, fail(exitCode(err), "--events: %w", err)
+	}
+	defer file.Close()
+	return study.ParseEvents(bufio.NewReader(file), m)
+}
+
+// keptSets says which communities of a report to keep.
+func keptSets(e *study.Evaluation) term.Section {
+	return term.Section{
+		Title:   "Communities to keep, so that the true one is among them in at least this share of events",
+		Columns: []string{"share", "keep those of probability at least", "communities kept, mean"},
+		Rows: term.Rows(e.Sets, func(s study.ConformalSet) []any {
+			return []any{s.Coverage, s.Least, s.Communities}
+		}),
+		Text: "This holds whatever the process is. It rests on one thing: that the next event is drawn as the past ones were.",
+	}
+}
+
 func (a *app) showEvaluation(e *study.Evaluation) error {
 	names, list := []string{e.Allocation}, []*study.Performance{e.Performance}
 	if e.Uniform != nil {
 		names, list = append(names, "uniform"), append(list, e.Uniform)
 	}
+	what, spent := fmt.Sprintf("simulated sources of amplitude %s", e.SourceAmplitude), "nothing: the sources were simulated"
+	if e.Sets != nil {
+		what, spent = "past events", "nothing: the events are past, and their noise was simulated"
+	}
+	under := "the given operator"
+	if e.Tau > 0 {
+		under = "τ = " + term.Cell(e.Tau, -1)
+	}
 	facts := term.Section{
-		Title: fmt.Sprintf("Evaluation at τ = %s: %d simulated sources of amplitude %s; the posterior assumes %s", term.Cell(e.Tau, -1),
-			e.Trials, e.SourceAmplitude, e.AssumedAmplitude),
+		Title:   fmt.Sprintf("Evaluation under %s: %d %s; the posterior assumes %s", under, e.Trials, what, e.AssumedAmplitude),
 		Columns: append([]string{"noise"}, names...),
 		Rows:    slices.Values(compared(e, list)),
 	}
@@ -141,9 +184,12 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if len(e.Communities) > 1 {
 		sections = append(sections, served(e)...)
 	}
+	if e.Sets != nil {
+		sections = append(sections, keptSets(e))
+	}
 	return a.render(e, append(sections, term.Section{Title: "Notes", Text: onePerLine(e.Notes)}, term.Section{Answer: evaluationAnswer(e)},
 		term.Section{Items: []term.Item{
-			{Mark: "Spent", Text: "nothing: the sources were simulated"},
+			{Mark: "Spent", Text: spent},
 			{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
 		}})...)
 }

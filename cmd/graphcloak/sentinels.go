@@ -72,6 +72,7 @@ func sentinels() []sentinel {
 			"of --tau out"},
 		{plan.ErrEachSensor, exitValidation, "leave --scenario and a range of --tau out, or take --guarantee joint"},
 		{plan.ErrTau, exitValidation, "give a smaller --tau, or --tau auto"},
+		{study.ErrEvents, exitValidation, "fix the file of --events: a row for each reading, event,source,sensor,reading"},
 		{plan.ErrOperator, exitValidation, "give the operators in their order, as the file was made: --operator FILE, once for each"},
 		{response.ErrInvalid, exitValidation, "the message names the entry: fix it in the file of --operator"},
 		{plan.ErrAlternative, exitValidation, "the message names the scenario: fix its rows in the file of --scenario"},

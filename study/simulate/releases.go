@@ -66,6 +66,34 @@ func (r *Releases) Run(ctx context.Context, stage string, n int) error {
 	return nil
 }
 
+// Event is something that happened: where it began, and what was read, one value for each row of M.
+type Event struct {
+	Source   int
+	Readings []float64
+}
+
+// RunEvents releases the readings of past events with fresh noise, in place of simulated sources, and recovers from each. The
+// errors are those of [privacy.Plan.PerturbEach].
+func (r *Releases) RunEvents(ctx context.Context, stage string, events []Event) error {
+	r.past = true
+	for part := range slices.Chunk(events, r.blockSize) {
+		r.model.Progress(stage, int64(len(r.Trials)), int64(len(events)))
+		truth, values := make([][]int, len(part)), make([][]float64, len(part))
+		for j, e := range part {
+			truth[j] = []int{e.Source}
+			for _, i := range r.nodes {
+				values[j] = append(values[j], e.Readings[i])
+			}
+		}
+		block, err := r.recover(ctx, len(r.Trials), truth, values)
+		if err != nil {
+			return err
+		}
+		r.Trials = append(r.Trials, block...)
+	}
+	return nil
+}
+
 // block simulates k trials from the first on: two products for all of them where τ is known.
 func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 	rows, n := r.process.Dims()
@@ -84,10 +112,17 @@ func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 		}
 		r.opts.Scenario.disturb(values[j], r.plan.Clip, r.opts.Seed, first+j)
 	})
+	return r.recover(ctx, first, truth, values)
+}
+
+// recover releases the readings of the trials first, first+1, … and recovers from them.
+func (r *Releases) recover(ctx context.Context, first int, truth [][]int, values [][]float64) ([]Trial, error) {
 	if err := r.release(ctx, values, first); err != nil {
 		return nil, err
 	}
-	clear(y)
+	k := len(values)
+	rows, _ := r.process.Dims()
+	y := make([]float64, rows*k)
 	parallel.Rows(len(r.nodes), 2*k, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
 			for j := range k {

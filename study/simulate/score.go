@@ -33,6 +33,8 @@ type Trial struct {
 	Distance         float64 // earth mover's distance from the source to the posterior within its component
 	Elsewhere        float64 // share of the posterior in other components, which Distance leaves out
 	Denoised         *DenoisedTrial
+	// Shares are the posterior probabilities of the communities as a report of one source states them, of past events alone.
+	Shares []float64
 }
 
 // DenoisedTrial is what Basis Pursuit Denoising made of a trial.
@@ -146,6 +148,12 @@ func (r *recoverer) score(ctx context.Context, truth []int, c []transposed, valu
 		rep.Presence = &report.Presence{Detected: t.Detected}
 	}
 	t.Answered = rep.StandsOut()
+	if r.past {
+		t.Shares = r.Partition.Sums(post.Probability)
+		if cmp.Or(r.opts.Recover.FalseAlarm, analyst.DefaultFalseAlarm) < 1 {
+			floats.Scale(1/(1+math.Exp(-post.LogPresence)), t.Shares)
+		}
+	}
 	var d []float64
 	if len(truth) > 0 {
 		t.Source = truth[0]
