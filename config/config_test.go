@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the reference page")
@@ -36,27 +37,20 @@ func flags(t *testing.T, args ...string) *pflag.FlagSet {
 	t.Helper()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	config.AddFlags(fs, nil, config.Groups()...)
-	if err := fs.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fs.Parse(args))
 	return fs
 }
 
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func load(t *testing.T, l config.Layers) *config.Config {
 	t.Helper()
-	c, err := config.Load(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(l))(t)
 	return c
 }
 
@@ -244,14 +238,8 @@ func TestSecretNeverPrints(t *testing.T) {
 	const planted = "s3cr3t-planted"
 	t.Setenv("NEO4J_PASSWORD", planted)
 	c := load(t, config.Layers{})
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := json.Marshal(c.Entries())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(c))(t)
+	entries := must.Get(json.Marshal(c.Entries()))(t)
 	all := fmt.Sprintf("%v %+v %#v %s %q %x %d\n%s%s", *c, *c, c.Connection.Password, c.Connection.Password, c.Connection.Password,
 		c.Connection.Password, c.Connection.Password, text, entries)
 	if strings.Contains(all, planted) || strings.Contains(all, fmt.Sprintf("%x", planted)) {
@@ -337,12 +325,8 @@ func TestTable(t *testing.T) {
 func TestReferencePage(t *testing.T) {
 	path := filepath.Join("..", "docs", "reference", "configuration.md")
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(config.Reference()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(config.Reference()), 0o644))
 	}
 	page, err := os.ReadFile(path)
 	if err != nil || string(page) != config.Reference() {
@@ -399,9 +383,7 @@ func TestEmptyFlag(t *testing.T) {
 func TestFlagOfACommand(t *testing.T) {
 	fs := pflag.NewFlagSet("release", pflag.ContinueOnError)
 	fs.String("release-id", "", "which of several")
-	if err := fs.Parse([]string{"--release-id", "1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fs.Parse([]string{"--release-id", "1"}))
 	if _, err := config.Load(config.Layers{Flags: fs}); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestCheckCredentials tries every pair of layers: a password is refused where its
@@ -60,17 +61,10 @@ func TestCheckCredentials(t *testing.T) {
 				}
 				if file != nil {
 					l.File = filepath.Join(t.TempDir(), "c.yaml")
-					if err := os.WriteFile(l.File, []byte(strings.Join(file, "\n")), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.WriteFile(l.File, []byte(strings.Join(file, "\n")), 0o600))
 				}
-				if err := flags.Parse(args); err != nil {
-					t.Fatal(err)
-				}
-				c, err := config.Load(l)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, flags.Parse(args))
+				c := must.Get(config.Load(l))(t)
 				fine := address == "flag" || address == "default" || password == "none" ||
 					caller(address) && caller(password) || strings.Fields(address)[0] == strings.Fields(password)[0]
 				split, refused := errors.AsType[*config.SplitError](c.CheckCredentials())

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // hostileSettings are files that two readers would read in two ways, that no
@@ -123,9 +124,7 @@ func FuzzSettings(f *testing.F) {
 			return
 		}
 		path := filepath.Join(dir, "c."+form)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		first, second := config.LoadFile(path), config.LoadFile(path)
 		if (first == nil) != (second == nil) || first != nil && (first.Error() != second.Error() || len(first.Error()) > 20_000) {
 			t.Errorf("%.200v, then %.200v", first, second)

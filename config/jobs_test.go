@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestJobsOfAFile: each form of file has a list of jobs, whose keys keep their case.
@@ -17,13 +19,8 @@ func TestJobsOfAFile(t *testing.T) {
 		"a.json": `{"epsilon": 2, "nodeLabels": ["Person", "a.b"], "jobs": [{"name": "nightly", "schedule": "@daily", "sourceProperty": "risk"}]}`,
 	} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := Load(Layers{File: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		c := must.Get(Load(Layers{File: path}))(t)
 		if len(c.Jobs) != 1 || c.Jobs[0]["name"] != "nightly" || c.Jobs[0]["sourceProperty"] != "risk" || c.Privacy.Epsilon != 2 ||
 			!slices.Equal(c.Projection.NodeLabels, []string{"Person", "a.b"}) {
 			t.Errorf("%s: %v, %+v", name, c.Jobs, c.Projection)
@@ -36,9 +33,7 @@ func TestJobsRefused(t *testing.T) {
 	many := "jobs:\n" + strings.Repeat("  - {name: a}\n", maxJobs+1)
 	for _, text := range []string{"jobs: nightly\n", "jobs: {name: a}\n", "jobs: [a, b]\n", "jobs: 5\n", many} {
 		path := filepath.Join(t.TempDir(), "a.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := Load(Layers{File: path}); err == nil || !strings.Contains(err.Error(), "config: jobs is") ||
 			!strings.Contains(err.Error(), path) {
 			t.Errorf("%.30q: %v", text, err)
@@ -52,10 +47,7 @@ func TestJobsRefused(t *testing.T) {
 // TestOverlay: a job's values go over the command's, and only those that it may set.
 func TestOverlay(t *testing.T) {
 	t.Setenv("GRAPHCLOAK_EPSILON", "3")
-	base, err := Load(Layers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(Load(Layers{}))(t)
 	groups := []Group{GroupPrivacy, GroupSignal}
 	o, err := base.Overlay("nightly", map[string]any{"delta": 1e-6, "sourceProperty": "risk", "alpha": int64(5)}, groups)
 	if err != nil {

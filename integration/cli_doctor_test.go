@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // testDoctor ends with the exit code of what is wrong.
@@ -100,13 +102,8 @@ func testSuperseded(t *testing.T, c cli) {
 		"--epsilon", "4", "--delta", "0.1", "--property-prefix", "sup",
 	}
 	cmd, file := c.start(t, args...)
-	kept, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(os.ReadFile(file))(t)
+	must.Do(t, cmd.Wait())
 	old := strings.TrimSuffix(filepath.Base(file), ".json")
 	fresh, _ := c.ok(t, args...)["runId"].(string)
 	if fresh <= old {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // waterworks is a small network beside other data of the same database: people who work
@@ -37,10 +39,7 @@ func testInit(t *testing.T, c cli) {
 	if r.exit != 0 {
 		t.Fatalf("exit %d\n%s", r.exit, r.stderr)
 	}
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(path))(t)
 	for _, line := range []string{
 		"from: neo4j", "  - " + label, "  - PIPE" + label, "nodeKey: code", "communityProperty: zone", "metric: length", "alpha: 2",
 		"sourceProperty: leak",

@@ -20,6 +20,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // cli is the command as a process, as a user runs it.
@@ -105,10 +106,7 @@ var removeCommand func() error
 // newCLI points the command at the server under test.
 func newCLI(t *testing.T) cli {
 	t.Helper()
-	path, err := command()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(command())(t)
 	dir := t.TempDir()
 	return cli{path, append(Server(t).Env(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+dir)}
 }
@@ -254,10 +252,7 @@ func testFiles(t *testing.T, c cli) {
 	if r := c.run(t, append([]string{"plan", "-o", plan}, common...)...); r.exit != 0 {
 		t.Fatal(r.stderr)
 	}
-	folder, err := filepath.Abs(filepath.Join("..", "examples", "data", "karate"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.Abs(filepath.Join("..", "examples", "data", "karate")))(t)
 	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--relationship-weight-property", "weight", "--epsilon", "4",
 		"--delta", "0.1")
 	for _, field := range []string{
@@ -292,10 +287,7 @@ func (c cli) staged(t *testing.T) []string {
 	t.Helper()
 	for _, e := range c.env {
 		if dir, ok := strings.CutPrefix(e, "XDG_STATE_HOME="); ok {
-			files, err := filepath.Glob(filepath.Join(dir, "graphcloak", "runs", "*.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			files := must.Get(filepath.Glob(filepath.Join(dir, "graphcloak", "runs", "*.json")))(t)
 			return slices.DeleteFunc(files, func(path string) bool { // an attempt, or gone meanwhile
 				data, err := os.ReadFile(path)
 				return err != nil || !bytes.Contains(data, []byte(`"planDigest"`))
@@ -312,9 +304,7 @@ func (c cli) start(t *testing.T, args ...string) (cmd *exec.Cmd, file string) {
 	t.Helper()
 	cmd = exec.Command(c.path, args...)
 	cmd.Env = append(os.Environ(), c.env...)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	var staged []string
 	for deadline := time.Now().Add(3 * time.Minute); len(staged) == 0 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		staged = c.staged(t)
@@ -327,10 +317,7 @@ func (c cli) start(t *testing.T, args ...string) (cmd *exec.Cmd, file string) {
 }
 
 func testImportCommand(t *testing.T, c cli) {
-	folder, err := filepath.Abs(filepath.Join("..", "examples", "data", "net3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(filepath.Abs(filepath.Join("..", "examples", "data", "net3")))(t)
 	label := Load(t, Files("id\nx\n", "source,target\n"))
 	c.refused(t, 5, "", "graph", "import", folder, "--label", label)
 	done := c.ok(t, "graph", "import", folder, "--label", label, "--replace")
@@ -342,10 +329,7 @@ func testImportCommand(t *testing.T, c cli) {
 
 // testReadme runs what the README says for a server, on a graph that fits.
 func testReadme(t *testing.T, c cli) {
-	text, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "README.md")))(t)
 	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
 	Query(t, "MATCH (n:`"+label+"` {id: 16}) SET n.risk = 1.0", nil)
 	ran := 0
@@ -377,18 +361,11 @@ func TestBookkeepingIsNoGraph(t *testing.T) {
 	}
 	store, job := connect(t).Jobs(), "bookkeeping "+token()
 	forgetJob(t, job)
-	if _, err := store.Claim(t.Context(), tickOf(job, 0), holder(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Enlist(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(store.Claim(t.Context(), tickOf(job, 0), holder(), time.Minute))(t)
+	must.Do(t, store.Enlist(t.Context(), job))
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": job}) })
 	want := Query(t, "MATCH (n) WHERE none(l IN labels(n) WHERE l STARTS WITH 'GraphCloak') RETURN count(n)", nil)[0][0]
-	g, err := connect(t).Graph(t.Context(), graph.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(connect(t).Graph(t.Context(), graph.Selection{}))(t)
 	if int64(g.Order()) != want {
 		t.Errorf("everything is %d nodes, want %v", g.Order(), want)
 	}

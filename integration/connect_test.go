@@ -13,13 +13,11 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func TestConnectRefused(t *testing.T) {
-	free, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(freePort())(t)
 	n := Server(t)
 	for _, test := range []struct {
 		name   string
@@ -74,10 +72,7 @@ func TestReadOnly(t *testing.T) {
 	csv := Files("id\n1\n2\n", "source,target\n1,2\n")
 	label := Load(t, csv)
 	s := connect(t, func(o *neo4j.Options) { o.ReadOnly = true })
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}))(t)
 	table := newTable(t, g, "read-only")
 	if err := s.Check(t.Context(), g, table, false); !errors.Is(err, connector.ErrReadOnly) {
 		t.Errorf("Check: %v, want ErrReadOnly", err)

@@ -27,6 +27,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -71,19 +72,12 @@ func TestCrash(t *testing.T) {
 	source(t, label, 16)
 	c := crash{label: label, s: connect(t)}
 	job := (doomed{Label: label}).job()
-	var err error
-	if c.m, err = graphcloak.Load(t.Context(), c.s, job.Settings, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if c.p, err = c.m.Plan(t.Context(), job.Plan); err != nil {
-		t.Fatal(err)
-	}
+	c.m = must.Get(graphcloak.Load(t.Context(), c.s, job.Settings, graphcloak.LoadOptions{}))(t)
+	c.p = must.Get(c.m.Plan(t.Context(), job.Plan))(t)
 	dir := t.TempDir()
 	for k := 1; !t.Failed(); k++ {
 		d := doomed{At: k, Label: label, Property: secret(t, label), RunID: "crash-" + token(), Staged: filepath.Join(dir, fmt.Sprint(k))}
-		if _, err := privacy.SetCap(t.Context(), c.s.Ledger(), d.scope(), job.Plan.Budget); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.SetCap(t.Context(), c.s.Ledger(), d.scope(), job.Plan.Budget))(t)
 		passed, untouched := d.run(t)
 		name := "untouched"
 		if !untouched {
@@ -171,9 +165,7 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 		if err != nil {
 			t.Fatalf("redeem: %v", err)
 		}
-		if data, err = json.Marshal(r); err != nil {
-			t.Fatal(err)
-		}
+		data = must.Get(json.Marshal(r))(t)
 		c.holds(t, d, want...)
 	}
 	twin := c.twin(t, d, slices.Contains(passed, "after settle"))
@@ -188,15 +180,10 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 // redeem goes on with the attempt that the process left.
 func (c crash) redeem(t *testing.T, d doomed) (*graphcloak.Release, error) {
 	t.Helper()
-	data, err := os.ReadFile(d.Staged + ".attempt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(d.Staged + ".attempt"))(t)
 	var k run.Kept
-	if err := json.Unmarshal(data, &k); err != nil {
-		t.Fatal(err)
-	}
-	err = c.m.Redeem(t.Context(), &k, d.job())
+	must.Do(t, json.Unmarshal(data, &k))
+	err := c.m.Redeem(t.Context(), &k, d.job())
 	return k.Release, err
 }
 
@@ -232,14 +219,8 @@ func (c crash) doubled(t *testing.T, d doomed, r *graphcloak.Release) {
 // holds checks the chain, its entries and what they add up to.
 func (c crash) holds(t *testing.T, d doomed, want ...privacy.Kind) {
 	t.Helper()
-	account, err := privacy.VerifyLedger(t.Context(), c.s.Ledger(), d.scope())
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := c.s.Ledger().Entries(t.Context(), d.scope())
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(privacy.VerifyLedger(t.Context(), c.s.Ledger(), d.scope()))(t)
+	entries := must.Get(c.s.Ledger().Entries(t.Context(), d.scope()))(t)
 	var cost privacy.Cost
 	if slices.Contains(want, privacy.KindSpent) {
 		cost = c.p.Cost()
@@ -289,27 +270,19 @@ func (c crash) refused(t *testing.T, d doomed) {
 func (c crash) complete(t *testing.T, d doomed, data []byte, before map[any]map[string]any) {
 	t.Helper()
 	var r graphcloak.Release
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &r))
 	if _, err := c.m.Complete(t.Context(), &r, d.job()); err != nil {
 		t.Fatalf("complete: %v", err)
 	}
 	c.holds(t, d, privacy.KindCap, privacy.KindSpent, privacy.KindWritten)
-	entries, err := run.Payment(t.Context(), c.s.Ledger(), &r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(run.Payment(t.Context(), c.s.Ledger(), &r))(t)
 	if digest, err := r.Digest(); err != nil || *entries[len(entries)-1].Values != digest {
 		t.Errorf("the ledger says that %v was written, the staged release is %v, %v", entries[len(entries)-1].Values, digest, err)
 	}
 	if run, err := c.s.Run(t.Context(), d.RunID); err != nil || run.WriteStatus() != jobs.Finished {
 		t.Errorf("the run is %q, %v, want FINISHED", run.WriteStatus(), err)
 	}
-	heat, err := c.s.Signal(t.Context(), c.m.Graph, "itPrivateHeat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	heat := must.Get(c.s.Signal(t.Context(), c.m.Graph, "itPrivateHeat"))(t)
 	for k, y := range r.Values() {
 		if node := c.p.Sensors[k].Node; math.Float64bits(heat[node]) != math.Float64bits(y) {
 			t.Errorf("node %d has %v, staged is %v", node, heat[node], y)
@@ -401,9 +374,7 @@ func TestCrashChild(t *testing.T) {
 		}
 		return os.WriteFile(d.Staged+".attempt", data, 0o600)
 	}
-	if _, err := graphcloak.Run(t.Context(), &mortal{Store: s, process: p}, job, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(graphcloak.Run(t.Context(), &mortal{Store: s, process: p}, job, graphcloak.LoadOptions{}))(t)
 }
 
 // process kills itself at a boundary. What it reported before is in the pipe.
@@ -495,10 +466,7 @@ func (l mortalLedger) Update(ctx context.Context, scope, releaseID string, rule 
 // child is this test binary with one test to run and a task for it.
 func child(t *testing.T, test string, task any) *exec.Cmd {
 	t.Helper()
-	data, err := json.Marshal(task)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(task))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", "-test.count=1")
@@ -514,9 +482,7 @@ func given(t *testing.T, task any) bool {
 	if !ok {
 		return false
 	}
-	if err := json.Unmarshal([]byte(data), task); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(data), task))
 	return true
 }
 
@@ -536,13 +502,8 @@ func TestSchedulers(t *testing.T) {
 	const schedulers, granted = 4, 60
 	scope, budget := "schedulers "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
 	l := connect(t).Ledger()
-	if _, err := privacy.SetCap(t.Context(), l, scope, budget); err != nil {
-		t.Fatal(err)
-	}
-	account, err := privacy.ReadAccount(t.Context(), l, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), l, scope, budget))(t)
+	account := must.Get(privacy.ReadAccount(t.Context(), l, scope))(t)
 	room, _ := account.Remaining()
 	acknowledged := race(t, schedulers, scheduler{Scope: scope, Budget: budget, Cost: room / granted})
 	count := make(map[string]int)
@@ -555,13 +516,10 @@ func TestSchedulers(t *testing.T) {
 	if alone := slices.ContainsFunc(acknowledged, func(ids []string) bool { return len(ids) == granted }); alone {
 		t.Error("one process was granted everything: there was no race")
 	}
-	if account, err = privacy.VerifyLedger(t.Context(), l, scope); err != nil || account.Releases != granted {
+	if account, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil || account.Releases != granted {
 		t.Errorf("%d releases are paid for, %v, want %d", account.Releases, err, granted)
 	}
-	entries, err := l.Entries(t.Context(), scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(t.Context(), scope))(t)
 	paid := make(map[string]int)
 	for _, e := range entries {
 		if e.Kind == privacy.KindSpent {
@@ -583,17 +541,9 @@ func race(t *testing.T, n int, task scheduler) [][]string {
 	for i := range n {
 		task.Name = fmt.Sprint("scheduler ", i)
 		cmd := child(t, "TestSchedulersChild", task)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(cmd.StdinPipe())(t)
+		out := must.Get(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		lines := bufio.NewScanner(out)
 		start = append(start, in)
 		ready.Add(1)

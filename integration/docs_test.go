@@ -14,23 +14,19 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/documented"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestDocumentedNeo4j: every command of the page's console blocks runs, on a graph with the
 // properties that they name. What stands there indented asks, or is to be filled in.
 func TestDocumentedNeo4j(t *testing.T) {
-	page, err := documented.Read(filepath.Join("..", "docs", "how-to", "neo4j.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(documented.Read(filepath.Join("..", "docs", "how-to", "neo4j.md")))(t)
 	c, dir := newCLI(t), t.TempDir()
 	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
 	imported := Load(t, Files("id\n1\n", "source,target\n")) // whose nodes go when the test ends
 	Query(t, "MATCH (n:`"+label+"`) SET n.risk = CASE n.id WHEN 16 THEN 1.0 ELSE 0.0 END, n.team = n.club, n.active = true", nil)
 	Query(t, "MATCH (:`"+label+"`)-[r:KNOWS]->() SET r.strength = 1.0", nil)
-	if err := os.Symlink(c.path, filepath.Join(dir, "graphcloak")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(c.path, filepath.Join(dir, "graphcloak")))
 	if out, err := exec.CommandContext(t.Context(), c.path, "graph", "generate", "example:karate",
 		filepath.Join(dir, "mygraph")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -56,23 +52,14 @@ func TestDocumentedNeo4j(t *testing.T) {
 // the server left out, and its server runs, answers and ends.
 func TestDocumentedServe(t *testing.T) {
 	path := filepath.Join("..", "docs", "how-to", "serve.md")
-	page, err := documented.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(documented.Read(path))(t)
+	text := must.Get(os.ReadFile(path))(t)
 	_, settings, _ := strings.Cut(string(text), "```yaml\n# night.yaml\n")
 	settings, _, _ = strings.Cut(settings, "```")
 	c, dir, name := newCLI(t), t.TempDir(), "members"+token()
 	label := Load(t, Shipped("karate"), func(o *neo4j.ImportOptions) { o.RelationshipType = "KNOWS" })
 	source(t, label, 16)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	listener.Close()
 	own := strings.NewReplacer("Person", label, "risk", secret(t, label), "members", name, "8473", port)

@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The same graph is read whether its ids lie close together or far apart, between
@@ -70,24 +71,17 @@ func spread(t *testing.T, n, between int) (label string, want func(all bool) *gr
 		order := rand.Perm(n) // of arrival, which should not matter
 		for _, i := range order {
 			if all || i < 10 || i%2 == 0 {
-				if _, err := b.AddNode(graph.ID(fmt.Sprint(i))); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(b.AddNode(graph.ID(fmt.Sprint(i))))(t)
 			}
 		}
 		for i := range n - 1 {
 			u, ok := b.Handle(graph.ID(fmt.Sprint(i)))
 			v, also := b.Handle(graph.ID(fmt.Sprint(i + 1)))
 			if ok && also {
-				if err := b.Connect(u, v, float64(i)+0.5, 1); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.Connect(u, v, float64(i)+0.5, 1))
 			}
 		}
-		g, err := b.Graph()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(b.Graph())(t)
 		return g
 	}
 }
@@ -96,14 +90,9 @@ func spread(t *testing.T, n, between int) (label string, want func(all bool) *gr
 func TestRunTimes(t *testing.T) {
 	sel := line(t, 3)
 	s := connect(t)
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), sel))(t)
 	id := "times-" + token()
-	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), g, newTable(t, g, id), false))
 	row := Query(t, "MATCH (r:GraphCloakRun {runId: $id}) RETURN valueType(r.startedAt), valueType(r.finishedAt), r.startedAt < "+
 		"r.finishedAt", map[string]any{"id": id})[0]
 	if row[0] != "ZONED DATETIME NOT NULL" || row[1] != row[0] || row[2] != true {
@@ -130,9 +119,7 @@ func TestUndoOfSparseIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := "sparse-" + token()
-	if err := s.Write(t.Context(), g, newTable(t, g, id), false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), g, newTable(t, g, id), false))
 	if n, err := s.Undo(t.Context(), id); err != nil || n != 2 {
 		t.Errorf("undo of 2 nodes: %d, %v", n, err)
 	}

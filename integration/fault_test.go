@@ -18,6 +18,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/faultproxy"
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -33,14 +34,8 @@ type broken struct {
 
 func newBroken(t *testing.T) *broken {
 	t.Helper()
-	uri, err := url.Parse(Server(t).URI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := faultproxy.Listen(uri.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uri := must.Get(url.Parse(Server(t).URI))(t)
+	p := must.Get(faultproxy.Listen(uri.Host))(t)
 	t.Cleanup(func() { p.Close() })
 	setUp(t)
 	c := newCLI(t)
@@ -88,10 +83,7 @@ func (b *broken) spends(t *testing.T, property string) map[privacy.Kind]int {
 	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
 		t.Error(err)
 	}
-	entries, err := l.Entries(t.Context(), scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(t.Context(), scope))(t)
 	kinds := map[privacy.Kind]int{}
 	for _, e := range entries {
 		kinds[e.Kind]++
@@ -132,9 +124,7 @@ func (b *broken) begin(t *testing.T, args ...string) *running {
 	r.Env = append(os.Environ(), b.env...)
 	r.Dir = t.TempDir()
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Start())
 	t.Cleanup(func() { _ = r.Process.Kill() })
 	return r
 }
@@ -212,9 +202,7 @@ func (b *broken) gone(t *testing.T, commit int, fault faultproxy.Fault) {
 	hit := b.proxy.Arm(commit, fault, true)
 	r := b.begin(t, b.args(property)...)
 	untilHit(t, hit, r)
-	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Process.Signal(syscall.SIGTERM))
 	if p := r.problem(t); p.ExitCode != 143 || p.Retryable || p.ResourceID == "" ||
 		!strings.Contains(p.Suggestion, "--resume "+p.ResourceID) {
 		t.Errorf("%+v, want 143 and how to resume\n%s", p, &r.stderr)
@@ -267,9 +255,7 @@ func TestWaitForLock(t *testing.T) {
 	hit := b.proxy.Arm(2, faultproxy.SwallowRequest, false)
 	r := b.begin(t, b.args(property)...)
 	untilHit(t, hit, r)
-	if err := r.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Process.Kill())
 	_ = r.Wait() // it was killed
 	again := b.begin(t, b.args(property)...)
 	for deadline := time.Now().Add(5 * time.Minute); !strings.Contains(again.stderr.String(),
@@ -283,9 +269,7 @@ func TestWaitForLock(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &again.stderr)
 	}
 	var rep map[string]any
-	if err := json.Unmarshal(again.stdout.Bytes(), &rep); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(again.stdout.Bytes(), &rep))
 	b.finished(t, property, rep)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -43,10 +44,7 @@ func newSleeper(ctx context.Context, t *testing.T, sel graph.Selection, stopAt i
 			}
 		}
 	})
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), sel))(t)
 	mine := table(g)
 	go func() { s.ended <- s.Write(ctx, g, mine, false) }()
 	select {
@@ -68,9 +66,7 @@ func TestWriterWaits(t *testing.T) {
 	before := written(t, sel.NodeLabels[0], mine.RunID())
 	close(s.wake)
 	untilBlocked(t, "write", s.ended)
-	if err := taking.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, taking.Commit(t.Context()))
 	if err := <-s.ended; !errors.Is(err, connector.ErrConflict) {
 		t.Errorf("the write: %v, want ErrConflict", err)
 	}
@@ -102,42 +98,26 @@ func TestSleptWriter(t *testing.T) {
 					if !byTick {
 						return ctx, jobs.Claim{}
 					}
-					c, err := other.Jobs().Claim(ctx, at, holder(), time.Minute)
-					if err != nil {
-						t.Fatal(err)
-					}
+					c := must.Get(other.Jobs().Claim(ctx, at, holder(), time.Minute))(t)
 					return jobs.Fence{Tick: at, Token: c.Token}.Within(ctx), c
 				}
 				first, c := claim(at)
 				s, g, mine := newSleeper(first, t, sel, stopAt,
 					func(g *graph.Graph) report.Table { return newTable(t, g, "slept-"+token()) })
-				theirs, err := other.Graph(ctx, sel)
-				if err != nil {
-					t.Fatal(err)
-				}
+				theirs := must.Get(other.Graph(ctx, sel))(t)
 				want := jobs.Finished
 				if byTick { // as after its lease
-					if err := other.Jobs().Yield(ctx, at, c.Token, time.Time{}, ""); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, other.Jobs().Yield(ctx, at, c.Token, time.Time{}, ""))
 					second, c := claim(at)
-					if err := other.Write(second, theirs, mine, false); err != nil {
-						t.Fatal(err)
-					}
-					if err := other.Jobs().Finish(ctx, at, c.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, other.Write(second, theirs, mine, false))
+					must.Do(t, other.Jobs().Finish(ctx, at, c.Token, jobs.Outcome{Status: jobs.Finished}))
 				} else {
 					want = jobs.Undone
-					if _, err := other.Undo(ctx, mine.RunID()); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(other.Undo(ctx, mine.RunID()))(t)
 				}
 				next, _ := claim(tickOf(job, 1))
 				newer := newTable(t, theirs, "newer-"+token())
-				if err := other.Write(next, theirs, newer, false); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, other.Write(next, theirs, newer, false))
 				close(s.wake)
 				if err := <-s.ended; !errors.Is(err, connector.ErrConflict) && !errors.Is(err, jobs.ErrLost) {
 					t.Errorf("the write of who slept: %v, want an error that says why", err)
@@ -168,19 +148,12 @@ func TestLostTick(t *testing.T) {
 	sel, at := line(t, n), tickOf("lost "+token(), 0)
 	forgetJob(t, at.JobName)
 	other := connect(t)
-	first, err := other.Jobs().Claim(t.Context(), at, holder(), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(other.Jobs().Claim(t.Context(), at, holder(), time.Minute))(t)
 	fence := jobs.Fence{Tick: at, Token: first.Token}
 	s, _, mine := newSleeper(fence.Within(t.Context()), t, sel, n/2,
 		func(g *graph.Graph) report.Table { return newTable(t, g, "lost-"+token()) })
-	if err := other.Jobs().Yield(t.Context(), at, first.Token, time.Time{}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := other.Jobs().Claim(t.Context(), at, holder(), time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Jobs().Yield(t.Context(), at, first.Token, time.Time{}, ""))
+	must.Get(other.Jobs().Claim(t.Context(), at, holder(), time.Minute))(t)
 	before := written(t, sel.NodeLabels[0], mine.RunID())
 	close(s.wake)
 	if err := <-s.ended; !errors.Is(err, jobs.ErrLost) {
@@ -199,14 +172,9 @@ func TestUndoBesideNewer(t *testing.T) {
 	const n = 10
 	setUp(t)
 	s, sel := connect(t), line(t, n)
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), sel))(t)
 	old := newTable(t, g, "old-"+token())
-	if err := s.Write(t.Context(), g, old, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), g, old, false))
 	match, set, want := "MATCH (n:`"+sel.NodeLabels[0]+"`) ", "", "true"
 	for _, c := range old.Columns() {
 		value := "'newer'"
@@ -223,9 +191,7 @@ func TestUndoBesideNewer(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { _, err := s.Undo(t.Context(), old.RunID()); ended <- err }()
 	untilBlocked(t, "undo", ended)
-	if err := newer.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, newer.Commit(t.Context()))
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
@@ -237,16 +203,10 @@ func TestUndoBesideNewer(t *testing.T) {
 // inTransaction runs Cypher in a transaction that the test commits.
 func inTransaction(t *testing.T, text string, params map[string]any) driver.ExplicitTransaction {
 	t.Helper()
-	client, err := Server(t).driver()
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(Server(t).driver())(t)
 	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: Server(t).Database})
 	t.Cleanup(func() { session.Close(context.Background()) })
-	tx, err := session.BeginTransaction(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Get(session.BeginTransaction(t.Context()))(t)
 	result, err := tx.Run(t.Context(), text, params)
 	if err == nil {
 		_, err = result.Consume(t.Context())

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -29,10 +30,7 @@ func connect(t testing.TB, change ...func(*neo4j.Options)) *neo4j.Store {
 	for _, f := range change {
 		f(&o)
 	}
-	s, err := neo4j.New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(neo4j.New(t.Context(), o))(t)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	return s
 }
@@ -102,9 +100,7 @@ func Load(t testing.TB, csv *folder.CSV, change ...func(*neo4j.ImportOptions)) (
 		f(&o)
 	}
 	t.Cleanup(func() { emptyLabel(t, label) })
-	if _, err := connect(t).Import(t.Context(), csv, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(connect(t).Import(t.Context(), csv, o))(t)
 	return label
 }
 
@@ -127,10 +123,7 @@ func Files(nodes, relationships string) *folder.CSV {
 // rows.
 func Query(t testing.TB, cypher string, params map[string]any) [][]any {
 	t.Helper()
-	rows, err := Server(t).run(Server(t).Database, cypher, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(Server(t).run(Server(t).Database, cypher, params))(t)
 	return rows
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // byID are the runs of an answer of `runs list` that began with these ids.
@@ -36,10 +38,7 @@ func TestHistoryOfCommands(t *testing.T) {
 			"--epsilon", "2", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "hy",
 		}, more...)
 	}
-	before, err := connect(t).Jobs().Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(connect(t).Jobs().Now(t.Context()))(t)
 	stats, write := "stats-"+suffix, "write-"+suffix
 	c.ok(t, args("--mode", "stats", "--release-id", stats)...)
 	c.ok(t, args("--release-id", write)...)

@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // hostile are names that have ended a quotation, or look as if they could.
@@ -36,10 +37,7 @@ type reader struct {
 
 func newReader(t testing.TB) reader {
 	n := Server(t)
-	client, err := driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(driver.NewDriverWithContext(n.URI, driver.BasicAuth(n.Username, n.Password, "")))(t)
 	session := client.NewSession(t.Context(), driver.SessionConfig{DatabaseName: n.Database, AccessMode: driver.AccessModeRead})
 	t.Cleanup(func() {
 		session.Close(context.Background())
@@ -173,10 +171,7 @@ func TestImportOfHostileNames(t *testing.T) {
 // trap listens, and counts who calls.
 func trap(t *testing.T) (address string, calls *atomic.Int32) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	calls = &atomic.Int32{}
 	go func() {
@@ -228,13 +223,8 @@ func TestPlantedRun(t *testing.T) {
 	t.Cleanup(func() {
 		Query(t, "MATCH (r:GraphCloakRun) WHERE r.runId STARTS WITH $id DELETE r", map[string]any{"id": planted})
 	})
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{loaded}, NodeKey: "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(t.Context(), g, newTable(t, g, "run-"+token()), false); err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{loaded}, NodeKey: "id"}))(t)
+	must.Do(t, s.Write(t.Context(), g, newTable(t, g, "run-"+token()), false))
 	Query(t, "MATCH (n:"+loaded+") SET n.itRunId = $id", map[string]any{"id": fmt.Sprint(planted, 0)})
 	for k := range 3 {
 		if _, err := s.Undo(t.Context(), fmt.Sprint(planted, k)); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/faultproxy"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -31,14 +32,8 @@ func forgetJob(t *testing.T, job string) {
 // TestLostClaims cuts the connection before and after each commit of a claim's life:
 // what was asked for is done once, and the answer is that of the call.
 func TestLostClaims(t *testing.T) {
-	uri, err := url.Parse(Server(t).URI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := faultproxy.Listen(uri.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	uri := must.Get(url.Parse(Server(t).URI))(t)
+	p := must.Get(faultproxy.Listen(uri.Host))(t)
 	t.Cleanup(func() { p.Close() })
 	setUp(t)
 	s := connect(t, func(o *neo4j.Options) { o.URI = "bolt://" + p.Addr() }).Jobs()
@@ -97,23 +92,15 @@ func TestClockOfTheHost(t *testing.T) {
 	forgetJob(t, job)
 	const lease = 10 * time.Second // which a busy machine does not pass between two calls
 	right := connect(t).Jobs()
-	before, err := right.Now(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(right.Now(t.Context()))(t)
 	var wrong jobs.Claim
 	synctest.Test(t, func(t *testing.T) {
 		if year := time.Now().Year(); year != 2000 {
 			t.Fatalf("the host's clock stands at the year %d, want 2000", year)
 		}
-		s, err := neo4j.New(t.Context(), options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(neo4j.New(t.Context(), options))(t)
 		defer s.Close(t.Context())
-		if wrong, err = s.Jobs().Claim(t.Context(), tickOf(job, 0), holder(), lease); err != nil {
-			t.Fatal(err)
-		}
+		wrong = must.Get(s.Jobs().Claim(t.Context(), tickOf(job, 0), holder(), lease))(t)
 		if now, err := s.Jobs().Now(t.Context()); err != nil || now.Before(before) {
 			t.Errorf("the store's time is %v, %v, want none before %v", now, err, before)
 		}
@@ -132,10 +119,7 @@ func TestPlantedTicks(t *testing.T) {
 	setUp(t)
 	s, job := connect(t).Jobs(), "planted "+token()
 	forgetJob(t, job)
-	held, err := s.Claim(t.Context(), tickOf(job, 3), holder(), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Get(s.Claim(t.Context(), tickOf(job, 3), holder(), time.Minute))(t)
 	for _, planted := range []map[string]any{
 		{"jobName": job},
 		{"jobName": job, "nominalTime": "2027-01-01"},
@@ -163,9 +147,7 @@ func TestPlantedTicks(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(latest, func(c jobs.Claim) bool { return c.Tick == held.Tick }) {
 		t.Errorf("the latest ticks are %+v, %v, want %v among them", latest, err, held.Tick)
 	}
-	if err := s.Finish(t.Context(), held.Tick, held.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Finish(t.Context(), held.Tick, held.Token, jobs.Outcome{Status: jobs.Finished}))
 	Query(t, "CREATE (t:GraphCloakTick) SET t = $p",
 		map[string]any{"p": map[string]any{"jobName": job, "nominalTime": tickOf(job, 4).NominalTime}})
 	if _, err := s.Claim(t.Context(), tickOf(job, 4), holder(), time.Minute); !errors.Is(err, jobs.ErrPast) {
@@ -181,9 +163,7 @@ func TestPlantedJobs(t *testing.T) {
 	setUp(t)
 	s, name := connect(t).Jobs(), "planted "+token()
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
-	if err := s.Enlist(t.Context(), name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Enlist(t.Context(), name))
 	before, err := s.Standings(t.Context(), []string{name})
 	if err != nil || before[name].Since.IsZero() {
 		t.Fatalf("%+v, %v", before, err)
@@ -201,9 +181,7 @@ func TestPlantedJobs(t *testing.T) {
 	if after, err := s.Standings(t.Context(), []string{name}); err != nil || after[name] != before[name] {
 		t.Errorf("%+v, %v, want %+v", after, err, before)
 	}
-	if err := s.SetPaused(t.Context(), name, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetPaused(t.Context(), name, true))
 	if after, err := s.Standings(t.Context(), []string{name}); err != nil || !after[name].Paused {
 		t.Errorf("paused: %+v, %v", after, err)
 	}
@@ -214,24 +192,15 @@ func TestLargeSave(t *testing.T) {
 	setUp(t)
 	s, job := connect(t).Jobs(), "large "+token()
 	forgetJob(t, job)
-	c, err := s.Claim(t.Context(), tickOf(job, 0), holder(), time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.Claim(t.Context(), tickOf(job, 0), holder(), time.Minute))(t)
 	saved := bytes.Repeat([]byte("0123456789abcdef"), 1<<19) // 8 MiB
-	if err := s.Save(t.Context(), c.Tick, c.Token, saved); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Yield(t.Context(), c.Tick, c.Token, time.Time{}, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save(t.Context(), c.Tick, c.Token, saved))
+	must.Do(t, s.Yield(t.Context(), c.Tick, c.Token, time.Time{}, ""))
 	next, err := s.Claim(t.Context(), c.Tick, holder(), time.Minute)
 	if err != nil || !bytes.Equal(next.Saved, saved) {
 		t.Errorf("%d bytes came back, %v, want %d", len(next.Saved), err, len(saved))
 	}
-	if err := s.Finish(t.Context(), next.Tick, next.Token, jobs.Outcome{Status: jobs.Finished}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Finish(t.Context(), next.Tick, next.Token, jobs.Outcome{Status: jobs.Finished}))
 	if rows := Query(t, "MATCH (t:GraphCloakTick {jobName: $job}) RETURN t.savedRun IS NULL", map[string]any{"job": job}); len(rows) != 1 ||
 		rows[0][0] != true {
 		t.Errorf("after its end the record holds what was saved: %v", rows)

@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -33,10 +34,7 @@ func TestKilledInWrite(t *testing.T) {
 	sel := line(t, n)
 	label := sel.NodeLabels[0]
 	s := connect(t)
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), sel))(t)
 	for _, end := range []string{"resume", "undo"} {
 		t.Run(end, func(t *testing.T) {
 			release := storetest.Release(t, g, end+"-"+token())
@@ -57,9 +55,7 @@ func TestKilledInWrite(t *testing.T) {
 				t.Errorf("another run writes: %v, want ErrConflict", err)
 			}
 			if end == "resume" {
-				if err := s.Write(t.Context(), g, storetest.TableOf(t, g, release, "it"), false); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Write(t.Context(), g, storetest.TableOf(t, g, release, "it"), false))
 				if k := written(t, label, id); k != n {
 					t.Errorf("%d of %d nodes are written after the resume", k, n)
 				}
@@ -67,9 +63,7 @@ func TestKilledInWrite(t *testing.T) {
 					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
 				}
 			}
-			if _, err := s.Undo(t.Context(), id); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Undo(t.Context(), id))(t)
 			left := Query(t, "MATCH (n:`"+label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN count(n)", nil)[0][0]
 			if left != int64(0) {
 				t.Errorf("%v nodes still carry values after the undo", left)
@@ -82,23 +76,13 @@ func TestKilledInWrite(t *testing.T) {
 func killInWrite(t *testing.T, label string, release *privacy.Release) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "release.json")
-	data, err := json.Marshal(release)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(release))(t)
+	must.Do(t, os.WriteFile(file, data, 0o600))
 	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.count=1")
 	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childLabel+"="+label, childRelease+"="+file)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && lines.Text() != "in the middle" {
 		t.Log(lines.Text())
@@ -116,14 +100,9 @@ func TestChild(t *testing.T) {
 	if label == "" {
 		return
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
 	var release privacy.Release
-	if err := json.Unmarshal(data, &release); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &release))
 	s := connect(t, func(o *neo4j.Options) {
 		o.BatchSize = childBatch
 		o.Progress = func(stage string, done, _ int64) {
@@ -132,11 +111,6 @@ func TestChild(t *testing.T) {
 			}
 		}
 	})
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(t.Context(), g, storetest.TableOf(t, g, &release, "it"), false); err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}))(t)
+	must.Do(t, s.Write(t.Context(), g, storetest.TableOf(t, g, &release, "it"), false))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -32,19 +33,11 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	}
 	defer n.stop()
 	ctx := t.Context()
-	s, err := neo4j.New(ctx, n.Options())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(neo4j.New(ctx, n.Options()))(t)
 	defer s.Close(context.Background())
 	l, scope, budget := s.Ledger(), "kills "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
-	if _, err := privacy.SetCap(ctx, l, scope, budget); err != nil {
-		t.Fatal(err)
-	}
-	account, err := privacy.ReadAccount(ctx, l, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, l, scope, budget))(t)
+	account := must.Get(privacy.ReadAccount(ctx, l, scope))(t)
 	room, _ := account.Remaining()
 	var acknowledged sync.Map
 	var count atomic.Int64
@@ -83,10 +76,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	entries, err := l.Entries(ctx, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(ctx, scope))(t)
 	if _, err := privacy.VerifyLedger(ctx, l, scope); err != nil {
 		t.Error(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // The same bits from Neo4j and from the folder, on real graphs, in one chunk and
@@ -28,10 +29,7 @@ func TestRealGraphs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			csv := Shipped(test.name)
-			expect, err := csv.Graph(t.Context(), test.sel)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect := must.Get(csv.Graph(t.Context(), test.sel))(t)
 			label := Load(t, csv)
 			sel := test.sel
 			sel.NodeLabels, sel.NodeKey = []string{label}, "id"
@@ -40,10 +38,7 @@ func TestRealGraphs(t *testing.T) {
 					continue
 				}
 				s := connect(t, func(o *neo4j.Options) { o.BatchSize = batch })
-				got, err := s.Graph(t.Context(), sel)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(s.Graph(t.Context(), sel))(t)
 				if got.Digest() != expect.Digest() || got.Dropped() != expect.Dropped() {
 					t.Errorf("batch %d: %d nodes, %d edges, dropped %+v; the folder has %d, %d, %+v", batch,
 						got.Order(), got.Size(), got.Dropped(), expect.Order(), expect.Size(), expect.Dropped())
@@ -106,9 +101,7 @@ func TestUnsafeNames(t *testing.T) {
 		t.Errorf("the signal is %v, %v", y, err)
 	}
 	table := storetest.Table(t, g, "unsafe-"+token(), odd)
-	if err := errors.Join(s.Check(t.Context(), g, table, false), s.Write(t.Context(), g, table, false)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(s.Check(t.Context(), g, table, false), s.Write(t.Context(), g, table, false)))
 	if y, err := s.Signal(t.Context(), g, odd+"Source"); err != nil || y[1] != 1.0/7 {
 		t.Errorf("the written source is %v, %v, want 1/7", y, err)
 	}
@@ -138,10 +131,7 @@ func TestQueries(t *testing.T) {
 			t.Fatalf("%s: %v", test.ref, err)
 		}
 		sel.NodeQuery, sel.RelationshipQuery, sel.NodeLabels = "", "", []string{label}
-		expect, err := s.Graph(t.Context(), sel)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect := must.Get(s.Graph(t.Context(), sel))(t)
 		if g.Digest() != expect.Digest() || g.Order() != 3 {
 			t.Errorf("%s: read %d nodes and %d edges", test.ref, g.Order(), g.Size())
 		}
@@ -205,10 +195,7 @@ func TestQueryOfStrangers(t *testing.T) {
 	if err != nil || none.Order() != 0 { // whose relationships are at fault would mislead
 		t.Errorf("a node query that selects nothing: %v, want an empty graph", err)
 	}
-	want, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: key}))(t)
 	got, err := s.Graph(t.Context(), graph.Selection{
 		NodeKey: key, NodeQuery: "MATCH (n:" + label + ") RETURN n." + key + " AS id",
 		RelationshipQuery: "MATCH (a:" + label + ")-->(b) RETURN a." + key + " AS source, b." + key + " AS target",

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestReport: the page of a run on a server takes places from points and names from a
@@ -27,10 +29,7 @@ func TestReport(t *testing.T) {
 		"run", "--source-property", "source", "--epsilon", "40", "--delta", "0.01", "--tau", "4", "--gamma", "0.1",
 		"--allocation", "uniform", "--property-prefix", "page", "--report", file("a.html"), "--node-caption", "title",
 	}, flags...)...)
-	first, err := os.ReadFile(file("a.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(os.ReadFile(file("a.html")))(t)
 	for _, want := range []string{"Nodes are placed by their properties", "Junction &lt;b&gt;121", "around Junction &lt;b&gt;111"} {
 		if !strings.Contains(string(first), want) {
 			t.Errorf("the page does not say %q", want)
@@ -50,10 +49,7 @@ func TestReport(t *testing.T) {
 
 	runID := rep["runId"].(string)
 	c.ok(t, append([]string{"report", runID, "--report", file("b.html"), "--node-caption", "title"}, flags...)...)
-	second, err := os.ReadFile(file("b.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(os.ReadFile(file("b.html")))(t)
 	for _, mark := range []string{"<h1>", `<p class="lead">`, `<path class="edge"`, "<desc"} {
 		a, b := lineWith(first, mark), lineWith(second, mark)
 		if a == "" || a != b {

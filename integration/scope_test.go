@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -16,14 +17,8 @@ import (
 // returns.
 func relay(t *testing.T, listen string) string {
 	t.Helper()
-	u, err := url.Parse(Server(t).URI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", listen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(Server(t).URI))(t)
+	l := must.Get(net.Listen("tcp", listen))(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -88,9 +83,7 @@ func TestLedgerThatWentBack(t *testing.T) {
 		if rows := Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) RETURN b.account", map[string]any{"scope": scope}); len(rows) > 0 {
 			account = rows[0][0]
 		}
-		if err := spend(watched(), id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, spend(watched(), id))
 	}
 	Query(t, "MATCH (e:GraphCloakEntry {scope: $scope, seq: 3}) DELETE e", map[string]any{"scope": scope})
 	Query(t, "MATCH (b:GraphCloakBudget {scope: $scope}) SET b.account = $account", map[string]any{"scope": scope, "account": account})
@@ -104,9 +97,7 @@ func TestLedgerThatWentBack(t *testing.T) {
 				t.Fatalf("a spend: %v, want ErrRollback", err)
 			}
 			for _, m := range kept {
-				if _, err := privacy.Reconcile(ctx, l, scope, m); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(privacy.Reconcile(ctx, l, scope, m))(t)
 			}
 			if err := spend(watched(), name); err != nil {
 				t.Error(err)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -149,9 +150,7 @@ func TestServe(t *testing.T) {
 	s := connect(t)
 	property := secret(t, label)
 	scope := "property=" + property
-	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 500, Delta: 1e-5}))(t)
 	forgetJob(t, name)
 	t.Cleanup(func() {
 		Query(t, "MATCH (j:GraphCloakJob) WHERE j.name STARTS WITH $name DELETE j", map[string]any{"name": name})
@@ -257,10 +256,7 @@ func checkTicks(t *testing.T, all []jobs.Claim, every time.Duration) {
 // checkLedger: a payment and a write for each tick, and nothing else but the cap.
 func checkLedger(t *testing.T, l privacy.Ledger, scope string, ticks []jobs.Claim) {
 	t.Helper()
-	entries, err := l.Entries(t.Context(), scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(t.Context(), scope))(t)
 	count := map[privacy.Kind]map[string]int{}
 	for _, e := range entries {
 		if count[e.Kind] == nil {
@@ -294,9 +290,7 @@ func TestFlood(t *testing.T) {
 	property := secret(t, label)
 	setUp(t)
 	s := connect(t)
-	if _, err := privacy.SetCap(t.Context(), s.Ledger(), "property="+property, privacy.Budget{Epsilon: 500, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), s.Ledger(), "property="+property, privacy.Budget{Epsilon: 500, Delta: 1e-5}))(t)
 	forgetJob(t, name)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	f := newFleet(t, 0, jobOn(name, "@every 1s", label, property, "maxRetries", 0, "mode", "stats"))
@@ -311,18 +305,12 @@ func TestFlood(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	for range 400 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", address))(t)
 		defer c.Close()
 		io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") // and it stays open
 	}
 	for wait := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		ended, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ended := must.Get(s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true}))(t)
 		for _, c := range ended {
 			if c.Status != jobs.Finished {
 				t.Errorf("tick %v is %s: %s", c.NominalTime, c.Status, c.Message)

@@ -25,6 +25,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 const (
@@ -62,10 +63,7 @@ var stopShared func() error
 // Server returns the server that all tests share.
 func Server(t testing.TB) Neo4j {
 	t.Helper()
-	n, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(shared())(t)
 	return n
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -19,10 +20,7 @@ func TestOddSignals(t *testing.T) {
 	label := Load(t, Files("id,heat,back`tick\nn7731,0.5,0.5\nb,,\nc,1,1\nd,0.25,0.25\n", "source,target\nn7731,b\nb,c\nc,d\n"))
 	s := connect(t)
 	sel := graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}
-	g, err := s.Graph(t.Context(), sel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), sel))(t)
 	for _, property := range []string{"heat", "back`tick"} {
 		for cypher, bad := range map[string]bool{
 			"[]": true, "[0.5]": true, "['v5519']": true, "'v5519'": true, "date('1999-12-31')": true,

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -34,9 +35,7 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 	scope := "property=" + property
 	setUp(t)
 	s := connect(t)
-	if _, err := privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 1000, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), s.Ledger(), scope, privacy.Budget{Epsilon: 1000, Delta: 1e-5}))(t)
 	forgetJob(t, name)
 	t.Cleanup(func() { Query(t, "MATCH (j:GraphCloakJob {name: $name}) DELETE j", map[string]any{"name": name}) })
 	f := newFleet(t, 3, jobOn(name, "@every 1s", label, property, "missedRuns", "all", "retryDelay", "1s", "propertyPrefix", prefix))
@@ -48,9 +47,7 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 			continue
 		}
 		time.Sleep(time.Duration(rand.Int64N(int64(1200 * time.Millisecond)))) // anywhere in the run
-		if err := holder.Process.Signal(syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, holder.Process.Signal(syscall.SIGSTOP))
 		if round%4 == 1 {
 			if _, err := s.Jobs().Cancel(t.Context(), name); err == nil {
 				cancelled++
@@ -74,9 +71,7 @@ func TestSuspendedServers(t *testing.T) { // beside no other fleet, whose ticks 
 		ended, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Ended: true})
 		return err == nil && slices.ContainsFunc(ended, func(c jobs.Claim) bool { return c.Status == jobs.Finished })
 	})
-	if err := s.Jobs().SetPaused(t.Context(), name, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Jobs().SetPaused(t.Context(), name, true))
 	time.Sleep(2 * time.Second) // until every server has looked again
 	f.until("no tick is open", func() bool {
 		open, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name, Open: true})
@@ -143,17 +138,11 @@ func (f *fleet) until(what string, holds func() bool) {
 func (f *fleet) checkValues(s jobs.Store, l privacy.Ledger, name, label, prefix, scope string) {
 	t := f.t
 	t.Helper()
-	ticks, err := s.Ticks(t.Context(), jobs.TickQuery{JobName: name})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ticks := must.Get(s.Ticks(t.Context(), jobs.TickQuery{JobName: name}))(t)
 	if _, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil {
 		t.Error(err)
 	}
-	entries, err := l.Entries(t.Context(), scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(l.Entries(t.Context(), scope))(t)
 	count := map[privacy.Kind]map[string]int{privacy.KindSpent: {}, privacy.KindWritten: {}}
 	for _, e := range entries {
 		if count[e.Kind] != nil {

@@ -10,16 +10,14 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/internal/documented"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // testTutorial runs every command of the page about the first ten minutes, in order, and
 // compares what it prints. The server is shared: the page's label and scope are replaced
 // by ones of the test's own, and init is told which label is meant.
 func testTutorial(t *testing.T, c cli) {
-	page, err := documented.Read(filepath.Join("..", "docs", "tutorial-neo4j.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(documented.Read(filepath.Join("..", "docs", "tutorial-neo4j.md")))(t)
 	label, dir := "Jun"+token()[:5], t.TempDir() // as wide as the page's
 	t.Cleanup(func() {
 		Query(t, "MATCH (n:`"+label+"`) DETACH DELETE n", nil)

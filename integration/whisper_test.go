@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -33,10 +34,7 @@ func counts(t *testing.T, rep map[string]any) (asked, anew, spent float64) {
 // releases are the payments of a property's account.
 func releases(t *testing.T, property string) int64 {
 	t.Helper()
-	account, err := privacy.VerifyLedger(t.Context(), connect(t).Ledger(), "property="+property)
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(privacy.VerifyLedger(t.Context(), connect(t).Ledger(), "property="+property))(t)
 	return account.Releases
 }
 
@@ -111,10 +109,7 @@ func TestWhisperJob(t *testing.T) {
 	newCLI(t).ok(t, "budget", "set", "--budget-scope", "property="+property, "--epsilon", "4", "--delta", "1e-6", "--create")
 	f := newFleet(t, 1, job("* * * * * *", 1))
 	finished := func() (count int, last jobs.Claim) {
-		ticks, err := connect(t).Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ticks := must.Get(connect(t).Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name}))(t)
 		for _, c := range ticks {
 			if c.Outcome.Status == jobs.Finished {
 				count++

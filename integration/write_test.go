@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // childBatch is the number of nodes in a transaction of a writer that is watched.
@@ -42,36 +43,23 @@ func written(t *testing.T, label, runID string) int64 {
 func TestMemoryPool(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
-	server, err := startLocal([]string{"NEO4J_HEAP=512m"}, "dbms.memory.transaction.total.max=10m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(startLocal([]string{"NEO4J_HEAP=512m"}, "dbms.memory.transaction.total.max=10m"))(t)
 	defer server.stop()
 	run := func(cypher string) (rows [][]any, err error) {
 		return server.run(server.Database, cypher, map[string]any{"n": n})
 	}
-	if _, err := run("UNWIND range(1, $n) AS i CALL (i) { CREATE (:Big {id: i}) } IN TRANSACTIONS OF 1000 ROWS"); err != nil {
-		t.Fatal(err)
-	}
-	_, err = run("MATCH (n:Big) SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1")
+	must.Get(run("UNWIND range(1, $n) AS i CALL (i) { CREATE (:Big {id: i}) } IN TRANSACTIONS OF 1000 ROWS"))(t)
+	_, err := run("MATCH (n:Big) SET n.x = 0.5, n.y = 0.5, n.z = 'some text', n.u = 0.1, n.v = 1")
 	if err == nil || !strings.Contains(err.Error(), "MemoryPoolOutOfMemory") {
 		t.Fatalf("one transaction for all nodes: %v; the pool is too large for this test", err)
 	}
 	o := server.Options()
 	o.BatchSize = n
-	s, err := neo4j.New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(neo4j.New(t.Context(), o))(t)
 	defer s.Close(context.Background())
-	g, err := s.Graph(t.Context(), graph.Selection{NodeLabels: []string{"Big"}, NodeKey: "id"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{"Big"}, NodeKey: "id"}))(t)
 	table := newTable(t, g, "pool", 0, 1, 2)
-	if err := s.Write(t.Context(), g, table, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), g, table, false))
 	rows, err := run("MATCH (n:Big {itRunId: 'pool'}) RETURN count(n)")
 	if err != nil || rows[0][0] != int64(n) {
 		t.Errorf("%v of %d nodes are written, %v", rows, n, err)
@@ -136,10 +124,7 @@ func TestStranger(t *testing.T) {
 			label := line(t, 20).NodeLabels[0]
 			Query(t, "MATCH (n:"+label+") SET n.risk = 0.5", nil)
 			s := connect(t)
-			g, err := s.Graph(t.Context(), test.sel(label))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(s.Graph(t.Context(), test.sel(label)))(t)
 			victim := Query(t, "MATCH (n:"+label+" {id: 7}) "+strings.ReplaceAll(test.become, "$LABEL", label)+
 				" RETURN elementId(n)", nil)[0][0]
 			t.Cleanup(func() { Query(t, "MATCH (n) WHERE elementId(n) = $e DETACH DELETE n", map[string]any{"e": victim}) })
@@ -151,7 +136,7 @@ func TestStranger(t *testing.T) {
 				t.Errorf("the run is reserved: %v, want ErrConflict", err)
 			}
 			table = newTable(t, g, "stranger-"+token())
-			err = s.Write(t.Context(), g, table, false)
+			err := s.Write(t.Context(), g, table, false)
 			if !errors.Is(err, connector.ErrConflict) || !strings.Contains(err.Error(), "1 of 20 nodes") ||
 				!strings.Contains(err.Error(), "--undo "+table.RunID()) {
 				t.Errorf("%v, want ErrConflict that counts and says how to clean up", err)

@@ -37,9 +37,7 @@ func searched(ctx context.Context, t *testing.T, interrupt func(*tauSearch)) (s 
 	m, err := Load(t.Context(), store, Settings{Public: Public{Communities: community.Options{Detector: oneCommunity{}}}}, LoadOptions{})
 	must.Do(t, err)
 	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
-	if s, err = m.newTauSearch(ctx, opts); err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(m.newTauSearch(ctx, opts))(t)
 	interrupted := sync.OnceFunc(func() { interrupt(s) })
 	armed, lengths := false, s.sketch.Distances
 	s.sketch.Distances = func(i int) []float64 {

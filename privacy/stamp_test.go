@@ -52,10 +52,7 @@ func TestTimesOfAChain(t *testing.T) {
 	a, entries := undated(t, 1)
 	for i := range 2 {
 		e := a.stamp(*a.next(Entry{Kind: KindVoid, ReleaseID: strconv.Itoa(i)}), now.Add(time.Duration(i)*time.Hour))
-		var err error
-		if a, err = a.Append(e); err != nil {
-			t.Fatal(err)
-		}
+		a = must.Get(a.Append(e))(t)
 		entries = append(entries, e)
 	}
 	must.Get(Replay("s", entries))(t)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
 )
@@ -151,9 +152,7 @@ func TestSearchedAllocationWarns(t *testing.T) {
 	} {
 		stderr.Reset()
 		p.Allocated = &plan.Allocated{Simulated: &allocation.Simulated{Trials: 64, Right: c.right}}
-		if err := a.advise(t.Context(), m, p, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.advise(t.Context(), m, p, nil))
 		text := strings.Join(strings.Fields(stderr.String()), " ")
 		if !strings.Contains(text, c.want) || c.want == "" && strings.Contains(text, "of the time") {
 			t.Errorf("right in %v: %q, want %q", c.right, text, c.want)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestJobListNamesWhatWillFail: a job of a property that the store lacks, or without a cap, is
@@ -18,9 +20,7 @@ func TestJobListNamesWhatWillFail(t *testing.T) {
   - {name: uncapped, schedule: "@daily", sourceProperty: leak}
   - {name: fine, schedule: "@daily", sourceProperty: part}
 `
-	if err := os.WriteFile("night.yaml", []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("night.yaml", []byte(settings), 0o600))
 	at := []string{"--from", "folder:hall", "--config", "night.yaml"}
 	if exit, _, stderr := called(t,
 		append(strings.Fields("budget set --budget-scope property=part --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestCloakIsSmallAndAlone: while it works, `graphcloak cloak` holds no socket,
@@ -38,23 +40,13 @@ func TestCloakIsSmallAndAlone(t *testing.T) {
 	}
 	cmd := exec.Command(binary, "cloak", "--package", packages[0], "--state-dir", filepath.Join(dir, "state"))
 	cmd.Env = append(os.Environ(), "NEO4J_URI=neo4j://localhost:7687", "HOME="+dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	proc := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid))
 	lines, peak := bufio.NewScanner(out), 0
 	for i := range 50 {
-		if _, err := fmt.Fprintf(in, "{\"releaseId\": \"%d\", \"reading\": 0.5}\n", i+1); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Fprintf(in, "{\"releaseId\": \"%d\", \"reading\": 0.5}\n", i+1))(t)
 		if !lines.Scan() {
 			t.Fatalf("no value for reading %d", i+1)
 		}
@@ -83,18 +75,12 @@ func TestCloakIsSmallAndAlone(t *testing.T) {
 // shares with nobody, in KiB.
 func ownKiB(t *testing.T, proc string) int {
 	t.Helper()
-	status, err := os.ReadFile(filepath.Join(proc, "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(os.ReadFile(filepath.Join(proc, "status")))(t)
 	_, rest, _ := strings.Cut(string(status), "RssAnon:")
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		t.Fatal("no RssAnon in /proc")
 	}
-	kib, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kib := must.Get(strconv.Atoi(fields[0]))(t)
 	return kib
 }

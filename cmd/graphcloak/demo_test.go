@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -21,47 +22,28 @@ import (
 // than 370 are right with probability below 10⁻⁷.
 func TestDemoIsRight(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	source, err := builtin.Example("net3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := source.CopyTo(dir); err != nil {
-		t.Fatal(err)
-	}
-	s, err := folder.New(ctx, dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(builtin.Example("net3"))(t)
+	must.Do(t, source.CopyTo(dir))
+	s := must.Get(folder.New(ctx, dir, folder.Options{}))(t)
 	defer s.Close(ctx)
 	number := func(key string) float64 {
-		x, err := strconv.ParseFloat(demoDefaults()[key], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(strconv.ParseFloat(demoDefaults()[key], 64))(t)
 		return x
 	}
 	set := graphcloak.Settings{Tau: number("tau")}
 	set.Communities.Detector = community.Leiden{Gamma: number("gamma")}
-	m, err := graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{}))(t)
 	plan, err := m.Plan(ctx, graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: number("epsilon"), Delta: number("delta")}, Alpha: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Expect(ctx, m.Model, plan, analyst.Options{}, study.Sample{Trials: 1000}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, study.Expect(ctx, m.Model, plan, analyst.Options{}, study.Sample{Trials: 1000}))
 	if a := plan.Accuracy; a.Lower < .95 {
 		t.Errorf("with sources anywhere %.1f %% are right, [%.3f, %.3f]", 100*a.Probability, a.Lower, a.Upper)
 	}
-	partition, err := m.Partition(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	partition := must.Get(m.Partition(ctx))(t)
 	at, _ := m.Graph.Index("121")
 	right := 0
 	for range 400 {
@@ -71,10 +53,7 @@ func TestDemoIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := m.Recover(ctx, r, analyst.Options{Sources: analyst.OneOrTwo, FalseAlarm: number("falseAlarm")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rep := must.Get(m.Recover(ctx, r, analyst.Options{Sources: analyst.OneOrTwo, FalseAlarm: number("falseAlarm")}))(t)
 		if rep.Detected() && rep.Communities[0].CommunityID == partition.Labels[at] {
 			right++
 		}

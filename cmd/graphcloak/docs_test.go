@@ -17,6 +17,7 @@ import (
 	"testing/cryptotest"
 
 	"github.com/graphcloak/graphcloak/internal/documented"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // before are steps that a page tells in words.
@@ -36,24 +37,16 @@ var namedFile = regexp.MustCompile("(?ms)^```yaml\n# ([a-z]+\\.yaml)\n(.*?)^```"
 // writeFiles makes the files that a page shows.
 func writeFiles(t *testing.T, page, dir string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", page)))(t)
 	for _, m := range namedFile.FindAllSubmatch(text, -1) {
-		if err := os.WriteFile(filepath.Join(dir, string(m[1])), m[2], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, string(m[1])), m[2], 0o600))
 	}
 }
 
 // freePort is one that a page's server can have.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
@@ -91,15 +84,10 @@ func TestSeededCommand(t *testing.T) {
 // seededCommand makes a folder with a command graphcloak.
 func seededCommand(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	bin := t.TempDir()
 	script := "#!/bin/sh\nexec " + self + " -test.run '^TestSeededCommand$' -- \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "graphcloak"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "graphcloak"), []byte(script), 0o755))
 	return bin
 }
 
@@ -132,10 +120,7 @@ func TestEveryPageIsRun(t *testing.T) {
 		run = append(run, page.path)
 	}
 	for _, path := range markdown(t) {
-		text, err := os.ReadFile(filepath.Join("..", "..", path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("..", "..", path)))(t)
 		if strings.Contains(string(text), "```console\n") != slices.Contains(run, path) {
 			t.Errorf("%s: has commands to run or is in the tests' lists, and not both", path)
 		}
@@ -181,15 +166,10 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, page := range documentedPages {
 		t.Run(page.path, func(t *testing.T) {
 			t.Parallel()
-			p, err := documented.Read(filepath.Join("..", "..", page.path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(documented.Read(filepath.Join("..", "..", page.path)))(t)
 			runPage(t, bin, page.path, page.seed, p)
 			if *update {
-				if err := p.Write(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, p.Write())
 			}
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // Readings are dropped by a public range that lies below all of them: each is clipped to its upper end, 0,
@@ -64,14 +65,9 @@ var unlike = append(slices.Clone(varying),
 // of noise: what do wrote, and every file but the secret's column.
 func published(t *testing.T, dir, nodes string, do func(out *bytes.Buffer)) string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(dir, e.Name())))
 	}
 	writeGraph(t, filepath.Join(dir, "g"), nodes, "source,target\na,h\nb,h\nh,i\ni,j\nj,k\nk,l\n")
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
@@ -143,10 +139,7 @@ func TestDroppedReadings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			kit(t)
-			dir, err := os.Getwd()
-			if err != nil {
-				t.Fatal(err)
-			}
+			dir := must.Get(os.Getwd())(t)
 			seen := func(secret string, clip []string) string {
 				return published(t, dir, secret, c.do(t, dir, slices.Concat(c.signal, clip)))
 			}
@@ -247,20 +240,11 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		ask := func(method, path string) string {
-			r, err := http.NewRequestWithContext(ctx, method, base+path, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(ctx, method, base+path, http.NoBody))(t)
 			r.Header.Set("Authorization", "Bearer "+token)
-			w, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(http.DefaultClient.Do(r))(t)
 			defer w.Body.Close()
-			data, err := io.ReadAll(w.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(io.ReadAll(w.Body))(t)
 			return fmt.Sprintln(method, path, w.StatusCode, string(data))
 		}
 		if said := ask("POST", "/jobs/night/run"); !strings.Contains(said, " 200 ") {
@@ -293,14 +277,8 @@ func runServer(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 // runSensors lets every sensor add its noise itself.
 func runSensors(t *testing.T, _ string, signal []string) func(*bytes.Buffer) {
 	return func(out *bytes.Buffer) {
-		secret, err := os.ReadFile("g/nodes.csv")
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(bytes.NewReader(secret)).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		secret := must.Get(os.ReadFile("g/nodes.csv"))(t)
+		rows := must.Get(csv.NewReader(bytes.NewReader(secret)).ReadAll())(t)
 		say(t, out, "", slices.Concat([]string{"plan", "--trials", "0", "-o", "plan.json", "--sensor-package-dir", "packages"},
 			everyWay, signal))
 		packages, err := filepath.Glob("packages/*.json")

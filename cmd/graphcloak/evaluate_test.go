@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 )
 
@@ -38,9 +39,7 @@ func TestScenarioFileRefused(t *testing.T) {
 		"model,0,1,2":      {exitValidation, `a graph is called "model"`, "another name"},
 		"a,0,1,-1":         {exitValidation, "line 2: weight is", "scenario,source,target,weight"},
 	} {
-		if err := os.WriteFile("s.csv", []byte("scenario,source,target,weight\n"+rows+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("s.csv", []byte("scenario,source,target,weight\n"+rows+"\n"), 0o600))
 		refusesScenario(t, "s.csv", c.exit, c.says, c.how)
 	}
 	refusesScenario(t, "none.csv", exitNotFound, "no such file", "scenario,source,target,weight")

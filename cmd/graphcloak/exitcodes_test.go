@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // exitTable is the table of the reference page.
@@ -34,10 +36,7 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), exitTable()) {
 		t.Errorf("the page does not hold this table (%v):\n%s", err, exitTable())
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "exitcodes.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "exitcodes.go", nil, 0))(t)
 	named := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "exit") {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestFaultySensorsAreRecorded: a run of which most sensors are suspect is told as such by its record too: in the list, and by
@@ -44,10 +46,7 @@ func TestFaultySensorsAreRecorded(t *testing.T) {
 	if code, text := told(t, "", "report", listed[0].RunID, "--from", "folder:g", "--report", "again.html"); code != 0 {
 		t.Fatal(text)
 	}
-	page, err := os.ReadFile("again.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("again.html"))(t)
 	if !strings.Contains(string(page), "Sensors that may be faulty") {
 		t.Error("the page of the record does not list them")
 	}

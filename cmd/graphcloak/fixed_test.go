@@ -15,6 +15,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -24,9 +25,7 @@ func TestUnreadableAttempt(t *testing.T) {
 	spoil := func() string {
 		t.Helper()
 		id := interrupted(t, unstaged)
-		if err := os.WriteFile(stagedPath(t, id), []byte(`{"newer": 1}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(stagedPath(t, id), []byte(`{"newer": 1}`), 0o600))
 		return id
 	}
 	graphFolder(t)
@@ -60,9 +59,7 @@ func TestResumeRecoversAnew(t *testing.T) {
 		out := new(strings.Builder)
 		a.stdout = out
 		err := a.resume(t.Context(), s, id)
-		if err := a.drop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.drop())
 		if args[0] == "--sources" && (err != nil || !strings.Contains(out.String(), `"sources": "1"`)) ||
 			args[0] != "--sources" && err == nil {
 			t.Errorf("%v: %v\n%s", args, err, out)
@@ -149,9 +146,7 @@ func cloaked(t *testing.T, releases ...string) func(out io.Writer, args ...strin
 				t.Fatal(text)
 			}
 		}
-		if err := os.WriteFile("v"+id, values.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("v"+id, values.Bytes(), 0o600))
 	}
 	return func(out io.Writer, args ...string) (int, string) {
 		return do("", out, append(append([]string{"release", "--plan", "plan.json"}, from...), args...)...)

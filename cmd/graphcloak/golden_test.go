@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files again")
@@ -54,14 +56,8 @@ func goldens() []golden {
 // sparseMinnesota is the road network with a sensor at every 20th crossing.
 func sparseMinnesota(t *testing.T) string {
 	dir, source := t.TempDir(), filepath.Join("..", "..", "examples", "data", "minnesota")
-	relationships, err := os.ReadFile(filepath.Join(source, "relationships.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodes, err := os.ReadFile(filepath.Join(source, "nodes.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	relationships := must.Get(os.ReadFile(filepath.Join(source, "relationships.csv")))(t)
+	nodes := must.Get(os.ReadFile(filepath.Join(source, "nodes.csv")))(t)
 	lines := strings.Split(strings.TrimSpace(string(nodes)), "\n")
 	lines[0] += ",sensor,source"
 	for i := range lines[1:] {
@@ -113,10 +109,7 @@ func compareGolden(t *testing.T, path string, data []byte) {
 		}
 		return
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	want := essence(t, text)
 	var differences []string
 	differ("", got, want, &differences)
@@ -134,9 +127,7 @@ func essence(t *testing.T, data []byte) any {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&v))
 	return distilled(v)
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/rivo/uniseg"
 	"github.com/spf13/cobra"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestGoldenHelp holds the help of every command against a file, and finds the files
@@ -24,10 +26,7 @@ func TestGoldenHelp(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := filepath.Join("testdata", "golden", "help")
 	gone := make(map[string]bool)
-	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.txt")))(t)
 	for _, f := range files {
 		gone[f] = true
 	}
@@ -163,12 +162,8 @@ func TestGoldenReport(t *testing.T) {
 func compareText(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(got), 0o644))
 		return
 	}
 	text, err := os.ReadFile(path)

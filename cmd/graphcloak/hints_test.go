@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestHints: a mistake is found before anything is searched for, and the hint says what to
@@ -18,9 +20,7 @@ func TestHints(t *testing.T) {
 	writeGraph(t, "alone", "id,leak\n1,0\n", "source,target\n")
 	writeGraph(t, "astray", "id,leak\n1,0\n2,1\n", "source,target\n1,2\n1,7\n")
 	writeGraph(t, "gaps", "id,leak\n1,0\n2,1\n3,0\n", "source,target,type,length\n1,2,ROAD,2\n2,3,PATH,\n")
-	if err := os.WriteFile(settingsFile, []byte("from: folder:path\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settingsFile, []byte("from: folder:path\n"), 0o600))
 	const none = "no hint"
 	for _, c := range []struct {
 		args      string

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // imageShown is an image of a page.
@@ -32,10 +34,7 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range imageShown.FindAllSubmatch(text, -1) {
 			path := filepath.Join(filepath.Dir(page), string(m[1]))
 			shown[filepath.Base(path)] = true
@@ -53,10 +52,7 @@ func TestImages(t *testing.T) {
 			f.Close()
 		}
 	}
-	files, err := os.ReadDir(filepath.Join(root, "docs", "images"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(filepath.Join(root, "docs", "images")))(t)
 	for _, f := range files {
 		if !shown[f.Name()] {
 			t.Errorf("no page shows %s", f.Name())

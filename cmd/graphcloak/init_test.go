@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // town is a folder with labels and types, of which a few roads are the graph; sick is
@@ -34,10 +35,7 @@ func TestInit(t *testing.T) {
 	if exit != exitOK {
 		t.Fatalf("exit %d\n%s", exit, stderr)
 	}
-	file, err := os.ReadFile("graphcloak.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile("graphcloak.yaml"))(t)
 	want := "from: folder:town\nnodeLabels:\n  - Place\nrelationshipTypes:\n  - PATH\n  - ROAD\nnodeKey: id\nsourceProperty: " +
 		"sick\nalpha: 2.5\nmetric: length\ncommunityProperty: ward\n"
 	if _, got, _ := strings.Cut(string(file), "runs in.\n"); got != want {
@@ -130,10 +128,7 @@ func TestInitOfHostileSchema(t *testing.T) {
 	if !strings.Contains(stdout, `graphcloak run --config 'it'\''s.yaml'`) {
 		t.Errorf("the next command is not quoted:\n%s", stdout)
 	}
-	c, err := config.Load(config.Layers{File: "it's.yaml"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(config.Layers{File: "it's.yaml"}))(t)
 	if labels := c.Projection.NodeLabels; !slices.Equal(labels, []string{"a,`b\" 'c': #"}) {
 		t.Errorf("labels %q", labels)
 	}

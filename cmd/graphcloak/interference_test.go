@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // varying are times, ids made from them, and the hashes that cover ids.
@@ -61,10 +63,7 @@ func same(t *testing.T, dir, what string, pair [2]string, commands ...[]string) 
 // sensors release and of public settings.
 func TestNonInterference(t *testing.T) {
 	kit(t)
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.Getwd())(t)
 	for what, pair := range interferences() {
 		signal := []string{"--source-property", "signal"}
 		if what != "sources" {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -22,17 +23,9 @@ var errDied = errors.New("died")
 func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string {
 	t.Helper()
 	a, s, job := prepared(t, args...)
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	identity, err := jobIdentity(job, a.config, m.Graph.Digest())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+	identity := must.Get(jobIdentity(job, a.config, m.Graph.Digest()))(t)
+	must.Do(t, a.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), identity))
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
 		t.Fatalf("%v, want %v", err, errDied)
@@ -40,9 +33,7 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	if conditionOf(job.RunID) != run.Running {
 		t.Errorf("run %s is not held while its process lives", job.RunID)
 	}
-	if err := a.drop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.drop())
 	if conditionOf(job.RunID) != run.Stopped {
 		t.Errorf("run %s is not left behind", job.RunID)
 	}
@@ -68,27 +59,16 @@ func unstaged(job *graphcloak.Job) {
 // stagedPath is the file of a run that is kept.
 func stagedPath(t *testing.T, id string) string {
 	t.Helper()
-	f, err := stateFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := f.Path(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(stateFolder())(t)
+	path := must.Get(f.Path(id))(t)
 	return path
 }
 
 // lockRun has a command hold a run.
 func lockRun(t *testing.T, a *app, id string) {
 	t.Helper()
-	f, err := stateFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.take(f, id); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(stateFolder())(t)
+	must.Get(a.take(f, id))(t)
 }
 
 func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
@@ -99,17 +79,9 @@ func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 		"write",
 	}, args...)...)
 	t.Setenv("XDG_STATE_HOME", state)
-	s, err := a.openStore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	job, err := a.job()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if job.RunID, err = a.newRunID(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.openStore(t.Context()))(t)
+	job := must.Get(a.job())(t)
+	job.RunID = must.Get(a.newRunID())(t)
 	return a, s, job
 }
 
@@ -131,10 +103,7 @@ func again(t *testing.T, args ...string) (runID, notes string, err error) {
 func ledgerKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	_, s, _ := prepared(t)
-	entries, err := s.Ledger().Entries(t.Context(), "property=source")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(s.Ledger().Entries(t.Context(), "property=source"))(t)
 	for _, e := range entries {
 		kinds = append(kinds, string(e.Kind))
 	}
@@ -232,9 +201,7 @@ func TestResumeSettles(t *testing.T) {
 func TestStagedRoom(t *testing.T) {
 	graphFolder(t)
 	a, s, job := prepared(t)
-	if err := a.journal(t.Context(), s.Ledger(), &job, 3, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.journal(t.Context(), s.Ledger(), &job, 3, ""))
 	keep := job.Keep
 	var room, size int64
 	job.Keep = func(k *run.Kept) error {
@@ -256,9 +223,7 @@ func TestStagedRoom(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}))(t)
 	if size == 0 || room < size {
 		t.Errorf("the release has %d bytes, the room %d", size, room)
 	}
@@ -284,8 +249,6 @@ func TestUnfinishedExit(t *testing.T) {
 			!strings.Contains(stdout.String(), "--resume r") {
 			t.Errorf("%v: exit %d, want %d\n%s%s", c.err, got, c.want, stdout, stderr)
 		}
-		if err := a.drop(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.drop())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -28,15 +29,9 @@ func newTickWorld(t *testing.T) tickWorld {
 	t.Helper()
 	graph, _ := hall(t, "{}")
 	a := newApp(nil, strings.NewReader(""), io.Discard, io.Discard)
-	c, err := config.Load(config.Layers{Defaults: map[string]string{"mode": "write", "from": "folder:" + graph}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(config.Layers{Defaults: map[string]string{"mode": "write", "from": "folder:" + graph}}))(t)
 	a.config = c
-	s, err := a.openReading(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.openReading(t.Context()))(t)
 	t.Cleanup(func() { s.Close(context.Background()) })
 	d, err := jobs.Define(map[string]any{"name": "a", "schedule": "@daily", "sourceProperty": "source", "epsilon": 0.5})
 	if err != nil {
@@ -56,10 +51,7 @@ func (w tickWorld) as(saved []byte, save func([]byte) error) jobs.Work {
 // count returns how many entries of a kind the ledger has.
 func (w tickWorld) count(t *testing.T, kind privacy.Kind) (n int) {
 	t.Helper()
-	entries, err := w.s.Ledger().Entries(t.Context(), "property=source")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(w.s.Ledger().Entries(t.Context(), "property=source"))(t)
 	for _, e := range entries {
 		if e.Kind == kind {
 			n++
@@ -132,9 +124,7 @@ func TestTickGoesOn(t *testing.T) {
 			t.Fatalf("the run that was stopped: %+v after %d saves", end, saves)
 		}
 		if giveUp {
-			if err := w.GiveUp(t.Context(), w.as(saved, nil)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.GiveUp(t.Context(), w.as(saved, nil)))
 			if n := w.count(t, privacy.KindVoid); n != 1 {
 				t.Errorf("%d releases are void, want 1", n)
 			}
@@ -224,10 +214,7 @@ func TestLostTickWritesNothing(t *testing.T) {
 	for kept, status := range map[int]jobs.Status{1: "", 2: jobs.Reserved} {
 		w := newTickWorld(t)
 		store, saves := jobsOf(w.s), 0
-		c, err := store.Claim(t.Context(), w.work.Tick, jobs.Holder{Token: "sleeper"}, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(store.Claim(t.Context(), w.work.Tick, jobs.Holder{Token: "sleeper"}, time.Minute))(t)
 		ctx := jobs.Fence{Tick: c.Tick, Token: c.Token}.Within(t.Context())
 		end := w.Run(ctx, w.as(nil, func([]byte) error {
 			if saves++; saves != kept {

@@ -27,6 +27,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
@@ -43,12 +44,8 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)
 	cmd.Flags().Var(&releaseName{&a.releaseID}, "release-id", "")
 	cmd.SetContext(t.Context())
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.prepare(cmd, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.ParseFlags(args))
+	must.Do(t, a.prepare(cmd, nil))
 	return a, stdout, stderr
 }
 
@@ -120,35 +117,19 @@ func jobsOnFolders(t *testing.T) {
 // writeGraph makes a folder with a graph.
 func writeGraph(t *testing.T, dir, nodes, relationships string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": relationships} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 }
 
 // planned opens the store that the settings name, and makes the model and plan of its job.
 func planned(t *testing.T, a *app) (graphStore, *graphcloak.Model, *graphcloak.Plan, graphcloak.Job) {
 	t.Helper()
-	job, err := a.job()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.openStore(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := a.load(t.Context(), s, job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(t.Context(), job.Plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := must.Get(a.job())(t)
+	s := must.Get(a.openStore(t.Context()))(t)
+	m := must.Get(a.load(t.Context(), s, job))(t)
+	p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 	job.RunID = "0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11"
 	return s, m, p, job
 }
@@ -227,9 +208,7 @@ func TestSignals(t *testing.T) {
 		want   int
 	}{{syscall.SIGINT, exitInterrupt}, {syscall.SIGTERM, exitTerminated}} {
 		ctx, stop := withSignals(t.Context())
-		if err := syscall.Kill(os.Getpid(), c.signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(os.Getpid(), c.signal))
 		<-ctx.Done()
 		a, _, stderr := kit(t, "--format", "table")
 		if got := a.finish(ctx, fail(exitInterrupt, "read edges: %w", ctx.Err()).hint("resume")); got != c.want ||
@@ -330,9 +309,7 @@ func TestCredentials(t *testing.T) {
 	t.Setenv("NEO4J_PASSWORD", "")
 	write := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for _, c := range []struct {
@@ -368,9 +345,7 @@ func TestLogForm(t *testing.T) {
 		t.Fatalf("log: %s", stderr)
 	}
 	var entry map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &entry); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(lines[0]), &entry))
 	if _, ok := entry["durationMillis"].(float64); !ok || entry["phase"] != "diffuse" || !strings.HasSuffix(entry["time"].(string), "Z") {
 		t.Errorf("log: %s", lines[0])
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // TestMeasuredNoise: where sensors measure and nothing is declared, noise is uniform and a note
@@ -70,10 +72,7 @@ func TestPromiseInText(t *testing.T) {
 			t.Fatal(text)
 		}
 		for _, name := range []string{"r.html", "again.html"} {
-			page, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := must.Get(os.ReadFile(name))(t)
 			html := strings.ReplaceAll(string(page), "&#39;", "'")
 			if n := strings.Count(html, c.want); n < 3 || !strings.Contains(html, "<li>"+c.exposed) {
 				t.Errorf("%s of %s says %q %d times, want the card, the section and the cost; it lists %q: %v", name, c.settings, c.want, n,

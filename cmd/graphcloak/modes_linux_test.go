@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -22,17 +23,10 @@ func TestModes(t *testing.T) {
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
-	if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), ""); err != nil {
-		t.Fatal(err)
-	}
-	r, err := m.Release(ctx, p, job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), ""))
+	r := must.Get(m.Release(ctx, p, job))(t)
 	shown := revealedValues[float64]{name: "reading", ids: []graph.ID{"a", "b"}}
-	if err := showRevealed(a, r, shown, []float64{1, 0}, privacy.Entry{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, showRevealed(a, r, shown, []float64{1, 0}, privacy.Entry{}))
 	files := 0
 	private := func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -51,9 +45,7 @@ func TestModes(t *testing.T) {
 		return nil
 	}
 	for _, root := range []string{"readings.json", state, filepath.Join("g", ".graphcloak")} {
-		if err := filepath.WalkDir(root, private); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, filepath.WalkDir(root, private))
 	}
 	if files < 3 {
 		t.Errorf("%d files were looked at, want the readings, the staged release and the ledger", files)

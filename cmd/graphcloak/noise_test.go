@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -20,9 +21,7 @@ func decoded[T any](t *testing.T, args ...string) (v T) {
 	if code != 0 {
 		t.Fatalf("%q: exit %d: %s", args, code, stderr)
 	}
-	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(stdout), &v))
 	return v
 }
 

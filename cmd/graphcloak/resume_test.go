@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -23,38 +24,22 @@ func TestResumeRelease(t *testing.T) {
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)
-	r, err := m.Release(ctx, p, graphcloak.Job{Signal: job.Signal, RunID: job.RunID, Attempt: "first"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := a.callerOf(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.Release(ctx, p, graphcloak.Job{Signal: job.Signal, RunID: job.RunID, Attempt: "first"}))(t)
+	c := must.Get(a.callerOf(job))(t)
 	lockRun(t, a, job.RunID)
 	kept := &run.Kept{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Caller: c}
-	if err := errors.Join(a.heldRun().Keep(kept), a.drop()); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.resume(ctx, s, job.RunID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(a.heldRun().Keep(kept), a.drop()))
+	must.Do(t, a.resume(ctx, s, job.RunID))
 	if conditionOf(job.RunID) != run.Unknown {
 		t.Error("the kept release is still there")
 	}
-	written, err := s.Signal(ctx, m.Graph, "gcPrivateHeat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(s.Signal(ctx, m.Graph, "gcPrivateHeat"))(t)
 	for k, y := range r.Values() {
 		if written[k] != y {
 			t.Errorf("node %d has %v, want %v", k, written[k], y)
 		}
 	}
-	entries, err := run.Payment(ctx, s.Ledger(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(run.Payment(ctx, s.Ledger(), r))(t)
 	if len(entries) != 2 || entries[0].Kind != privacy.KindSpent || entries[1].Kind != privacy.KindWritten {
 		t.Errorf("entries %+v, want spent and written", entries)
 	}
@@ -73,28 +58,16 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		writeGraph(t, path, "id\na\nb\n", "source,target\na,b\n")
-		s, err := a.openFolder(ctx, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.openFolder(ctx, path))(t)
 		t.Cleanup(func() { s.Close(context.Background()) })
 		return s
 	}
 	first := openAt("first")
-	if _, err := privacy.SetCap(ctx, first.Ledger(), "s", privacy.Budget{Epsilon: 1, Delta: 0.1}); err != nil {
-		t.Fatal(err)
-	}
-	ledger, err := first.Ledger().Identity(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(ctx, first.Ledger(), "s", privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
+	ledger := must.Get(first.Ledger().Identity(ctx))(t)
 	kept := run.Kept{Store: first.Name(), Ledger: ledger}
-	if err := first.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "first"), filepath.Join(dir, "moved")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close(ctx))
+	must.Do(t, os.Rename(filepath.Join(dir, "first"), filepath.Join(dir, "moved")))
 	for name, want := range map[string]bool{"moved": true, "other": false} {
 		s := openAt(name)
 		if here, err := kept.IsOn(ctx, s.Name(), s.Ledger()); here != want || err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -37,26 +38,17 @@ func TestGivenUpInHistory(t *testing.T) {
 // for, with how to complete it, until it was written or given up.
 func TestPaidAndInterrupted(t *testing.T) {
 	graphFolder(t)
-	s, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{}))(t)
 	l := s.Ledger()
 	for _, id := range []string{"left", "written", "void"} {
 		c := privacy.Charge{
 			Scope: "property=source", ReleaseID: id, Attempt: "a", Guarantee: privacy.Joint,
 			Budget: privacy.Budget{Epsilon: 2, Delta: 0.1}, Cost: 1,
 		}
-		if _, err := privacy.Spend(t.Context(), l, c); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(privacy.Spend(t.Context(), l, c))(t)
 	}
-	if _, err := privacy.MarkWritten(t.Context(), l, "property=source", "written", privacy.Digest{1}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := privacy.MarkVoid(t.Context(), l, "property=source", "void"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.MarkWritten(t.Context(), l, "property=source", "written", privacy.Digest{1}))(t)
+	must.Get(privacy.MarkVoid(t.Context(), l, "property=source", "void"))(t)
 	exit, output := command(t, "runs", "list")
 	if exit != 0 || !strings.Contains(output, "run --resume left") || !strings.Contains(output, `"epsilonSpent": 2`) ||
 		strings.Contains(output, `"written"`) || strings.Contains(output, `"void"`) {

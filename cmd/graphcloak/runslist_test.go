@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/internal/disk"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -39,9 +40,7 @@ func pastRuns() []jobs.Run {
 func TestRunsFitTheScreen(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "table")
 	a.screen, a.width = 80, 80
-	if err := a.form().Write(stdout, nil, a.listed(pastRuns(), "")...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.form().Write(stdout, nil, a.listed(pastRuns(), "")...))
 	text := stdout.String()
 	if wide := tooWide(text, 80); len(wide) > 0 || !strings.Contains(text, "┌") {
 		t.Errorf("it is no table of 80 columns: %s", text)
@@ -69,10 +68,7 @@ func TestRunsFitTheScreen(t *testing.T) {
 func TestUnfinishedRunsSayWhatToDo(t *testing.T) {
 	graphFolder(t)
 	id := interrupted(t, unstaged, "--mode", "stats")
-	s, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{}))(t)
 	message := func(want string) {
 		t.Helper()
 		all, err := allRuns(t.Context(), s, jobs.RunQuery{})
@@ -84,10 +80,7 @@ func TestUnfinishedRunsSayWhatToDo(t *testing.T) {
 		}
 	}
 	message("it was interrupted: `graphcloak run --resume " + id + "`")
-	lock, err := disk.Lock(strings.TrimSuffix(stagedPath(t, id), ".json") + ".lock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(disk.Lock(strings.TrimSuffix(stagedPath(t, id), ".json") + ".lock"))(t)
 	message("it is under way")
 	lock.Close()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -97,22 +90,15 @@ func TestUnfinishedRunsSayWhatToDo(t *testing.T) {
 // TestRunOfAJobIsItsJobs: the run of an open tick is completed by its job.
 func TestRunOfAJobIsItsJobs(t *testing.T) {
 	graphFolder(t)
-	dir, err := folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(folder.New(t.Context(), os.Getenv("GRAPH"), folder.Options{}))(t)
 	s := withJobs{dir, storetest.NewJobStore()}
 	tick := jobs.NewTick("nightly", time.Date(2026, 3, 1, 2, 0, 0, 0, time.UTC))
-	if _, err := s.Jobs().Claim(t.Context(), tick, jobs.Holder{Instance: "here", Token: "t"}, time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Jobs().Claim(t.Context(), tick, jobs.Holder{Instance: "here", Token: "t"}, time.Minute))(t)
 	all := []jobs.Run{
 		{RunID: tick.ReleaseID(), Status: jobs.Running},
 		{RunID: "other", Status: jobs.Running, ExitCode: 13, Message: "the disk is full"},
 	}
-	if err := sayHowToGoOn(t.Context(), s, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sayHowToGoOn(t.Context(), s, all))
 	var text bytes.Buffer
 	fmt.Fprint(&text, all)
 	if all[0].JobName != "nightly" || !strings.Contains(all[0].Message, "graphcloak job run nightly") ||

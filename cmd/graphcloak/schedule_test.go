@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -47,9 +48,7 @@ func TestNamedRelease(t *testing.T) {
 		}, exit: exitConflict, want: "spent void"},
 		{name: "lost", die: func() string {
 			runID := interrupted(t, unstaged, named...)
-			if err := os.Remove(stagedPath(t, runID)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(stagedPath(t, runID)))
 			return runID
 		}, exit: exitTransient, want: "spent"},
 	} {
@@ -78,13 +77,8 @@ func TestNamedRelease(t *testing.T) {
 func TestNamedReleaseUnderWay(t *testing.T) {
 	graphFolder(t)
 	first, s, job := prepared(t, "--release-id", "nightly")
-	m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), "another command"); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
+	must.Do(t, first.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), "another command"))
 	keep := job.Keep
 	job.Keep = func(k *run.Kept) error {
 		if err := keep(k); err != nil || k.Attempt == nil {
@@ -99,9 +93,7 @@ func TestNamedReleaseUnderWay(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := m.Run(t.Context(), job); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Run(t.Context(), job))(t)
 	if kinds := strings.Join(ledgerKinds(t), " "); kinds != "spent written" {
 		t.Errorf("the ledger holds %s", kinds)
 	}
@@ -209,10 +201,7 @@ func TestNoNamedEscrow(t *testing.T) {
 		t.Errorf("an id that is drawn: %v", err)
 	}
 	a, _, _ := prepared(t, escrow...)
-	d, err := jobs.Define(map[string]any{"name": "nightly", "schedule": "@daily"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(jobs.Define(map[string]any{"name": "nightly", "schedule": "@daily"}))(t)
 	if err := (jobRunner{a, nil}).Check(d); exitCode(err) != exitValidation {
 		t.Errorf("a job: %v", err)
 	}
@@ -223,10 +212,7 @@ func TestNamedDryRun(t *testing.T) {
 	graphFolder(t)
 	id := interrupted(t, unstaged, "--release-id", "nightly")
 	nodes := filepath.Join(os.Getenv("GRAPH"), "nodes.csv")
-	before, err := os.ReadFile(nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(nodes))(t)
 	if _, _, err := again(t, "--release-id", id, "--dry-run"); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // What is planted: the node that is the secret, its readings, and the first digits
@@ -35,13 +37,9 @@ func secretKit(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-	if err := os.Mkdir("g", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("g", 0o700))
 	for name, text := range map[string]string{"nodes.csv": secretNodes, "relationships.csv": secretRelationships} {
-		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join("g", name), []byte(text), 0o600))
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // hall makes a folder with a graph whose data has a cap, and a file of jobs.
@@ -59,12 +60,8 @@ func obey(t *testing.T, args ...string) (int, string) {
 
 func write(t *testing.T, path, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), mode))
+	must.Do(t, os.Chmod(path, mode))
 }
 
 const nightJobs = `
@@ -152,9 +149,7 @@ func TestJobsWantAServer(t *testing.T) {
 	graph, settings := hall(t, nightJobs)
 	folderJobs = nil
 	state := os.Getenv("XDG_STATE_HOME")
-	if err := os.RemoveAll(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(state))
 	for _, words := range []string{
 		"serve --listen :0", "job list", "job show often", "job run often", "job pause often",
 		"job resume often", "job cancel often",
@@ -183,10 +178,7 @@ func TestServeRefuses(t *testing.T) {
 	write(t, token, "0123456789abcdef0123456789abcdef\n", 0o600)
 	write(t, open, "0123456789abcdef0123456789abcdef\n", 0o640)
 	write(t, short, "secret\n", 0o600)
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	for _, c := range []struct {
 		flags []string
@@ -266,29 +258,17 @@ func TestServeOverTLS(t *testing.T) {
 // certificate writes cert.pem and key.pem of 127.0.0.1, and returns who trusts them.
 func certificate(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, form, form, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, form, form, key.Public(), key))(t)
+	secret := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	write(t, filepath.Join(dir, "tls.crt"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), 0o600)
 	write(t, filepath.Join(dir, "tls.key"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})), 0o600)
 	pool := x509.NewCertPool()
-	made, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(x509.ParseCertificate(der))(t)
 	pool.AddCert(made)
 	return pool
 }
@@ -300,10 +280,7 @@ func TestJobNeedsACap(t *testing.T) {
 	graph, settings := hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: elsewhere}\n"+
 		"  - {name: b, schedule: '@daily', sourceProperty: source}\n")
 	nodes := filepath.Join(graph, "nodes.csv")
-	text, err := os.ReadFile(nodes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(nodes))(t)
 	write(t, nodes, regexp.MustCompile(`(?m)(,[01])$`).ReplaceAllString(strings.Replace(string(text), ",source", ",source,elsewhere", 1),
 		"$1$1"), 0o600)
 	for _, words := range [][]string{{"job", "list"}, {"job", "show", "a"}} {

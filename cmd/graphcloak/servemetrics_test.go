@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -25,9 +26,7 @@ func TestMetricsAreTheStores(t *testing.T) {
 		Store: store, Runner: w.jobRunner,
 		Settings: []map[string]any{job("a", "@daily"), job("b", "@daily"), job("bad", "at night")},
 	})
-	if _, err := privacy.SetCap(t.Context(), w.s.Ledger(), "property=source", privacy.Budget{Epsilon: 2, Delta: 1e-5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(privacy.SetCap(t.Context(), w.s.Ledger(), "property=source", privacy.Budget{Epsilon: 2, Delta: 1e-5}))(t)
 	var success time.Time
 	for i, end := range []jobs.Outcome{
 		{Status: jobs.Finished},
@@ -45,10 +44,7 @@ func TestMetricsAreTheStores(t *testing.T) {
 			}
 		}
 		if i == 0 {
-			ticks, err := store.Ticks(t.Context(), jobs.TickQuery{JobName: "a"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			ticks := must.Get(store.Ticks(t.Context(), jobs.TickQuery{JobName: "a"}))(t)
 			success = ticks[0].EndedAt
 		}
 	}

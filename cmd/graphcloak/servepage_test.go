@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 )
 
@@ -29,10 +30,7 @@ jobs:
     sourceProperty: source
     mode: stats
 `)
-	kept, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(os.ReadFile(settings))(t)
 	text := strings.ReplaceAll(string(kept), "HALL", graph)
 	write(t, settings, text, 0o600)
 	for _, job := range []string{"first", "second"} {
@@ -51,14 +49,9 @@ jobs:
 		t.Fatalf("%d runs in the history: %v", len(runs), err)
 	}
 	for _, listed := range runs {
-		own, err := engine.Store.GetRun(t.Context(), listed.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must.Get(engine.Store.GetRun(t.Context(), listed.RunID))(t)
 		var b bytes.Buffer
-		if err := a.reportPage(s)(t.Context(), &b, own.Report); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.reportPage(s)(t.Context(), &b, own.Report))
 		want := []string{
 			"graphcloak run ", "--source-property=source", "--epsilon=0.4", "is left",
 			"graphcloak report RUNID", "What a neighbour would have given",
@@ -86,10 +79,7 @@ func TestPageOfAnOlderRun(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, said)
 		}
 	}
-	s, err := a.openReading(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.openReading(t.Context()))(t)
 	defer s.Close(t.Context())
 	page := func(runID string) string {
 		t.Helper()
@@ -97,10 +87,7 @@ func TestPageOfAnOlderRun(t *testing.T) {
 		if code, said := obey(t, "report", runID, "--from", "folder:hall", "--report", path); code != exitOK {
 			t.Fatalf("exit %d: %s", code, said)
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		if !strings.Contains(string(text), "h-rank") || !strings.Contains(string(text), runID) {
 			t.Errorf("the page of run %s has no ranking, or is of another", runID)
 		}

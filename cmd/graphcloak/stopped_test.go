@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -52,10 +53,7 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 				!strings.Contains(text, "--resume r1") {
 				t.Errorf("exit %d, want %d: %s", exit, c.exit, text)
 			}
-			f, err := stateFolder()
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(stateFolder())(t)
 			if _, err := a.take(f, "r2"); (err == nil) == (c.pays && !c.begins) {
 				t.Errorf("after its end the command may pay: %v", err)
 			}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -46,32 +47,21 @@ func parse(t *testing.T, text []byte) *node {
 }
 
 func parseNext(t *testing.T, d *json.Decoder) *node {
-	token, err := d.Token()
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(d.Token())(t)
 	delim, ok := token.(json.Delim)
 	if !ok {
-		raw, err := json.Marshal(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(token))(t)
 		return &node{raw: string(raw)}
 	}
 	n := &node{open: byte(delim)}
 	for d.More() {
 		if n.open == '{' {
-			key, err := d.Token()
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(d.Token())(t)
 			n.keys = append(n.keys, key.(string))
 		}
 		n.kids = append(n.kids, parseNext(t, d))
 	}
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Token())(t)
 	return n
 }
 
@@ -258,10 +248,7 @@ func reseal(t *testing.T, doc *node) {
 	if plan := doc.at("release", "plan"); plan != nil && doc.at("release", "planDigest") != nil && doc.at("release", "digest") != nil &&
 		doc.at("release", "values") != nil {
 		doc.at("release", "planDigest").raw = hash([]byte("graphcloak/v1/plan"), []byte(plan.text()))
-		digest, err := hex.DecodeString(word(doc.at("release", "planDigest")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		digest := must.Get(hex.DecodeString(word(doc.at("release", "planDigest"))))(t)
 		parts := [][]byte{
 			[]byte("graphcloak/v1/release"), []byte(word(doc.at("release", "releaseId"))), digest,
 			[]byte(word(doc.at("release", "deployment"))), number(doc.at("release", "epoch")),
@@ -303,12 +290,8 @@ func newReader(t *testing.T, read func(*app, string) error, args ...string) read
 	a := newApp(args, strings.NewReader(""), io.Discard, io.Discard)
 	cmd := a.withSettings(&cobra.Command{Use: "test"}, map[string]string{"mode": "stats"}, config.Groups()...)
 	cmd.SetContext(t.Context())
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.prepare(cmd, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.ParseFlags(args))
+	must.Do(t, a.prepare(cmd, nil))
 	return reader{a.config, read}
 }
 
@@ -367,9 +350,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
 		t.Setenv(name, t.TempDir())
 	}
-	if err := os.Mkdir("g", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("g", 0o755))
 	nodes, relationships := "id,source\n", "source,target\n"
 	for i := range 12 {
 		nodes += fmt.Sprintf("n%02d,%d\n", i, i/11)
@@ -379,9 +360,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 		}
 	}
 	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": relationships} {
-		if err := os.WriteFile(filepath.Join("g", name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join("g", name), []byte(text), 0o644))
 	}
 	for _, c := range [][]string{
 		append([]string{"plan", "--from", "folder:g", "--epsilon", "4", "--delta", "0.1", "-o", "plan.json"}, args...),
@@ -395,10 +374,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 		}
 	}
 	read := func(name string) *node {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		return parse(t, text)
 	}
 	return tampering{read("plan.json"), read("release.json")}
@@ -438,9 +414,7 @@ var free = []struct{ pattern, commands, reason string }{
 // try hands an altered file to the commands and returns those that take it.
 func try(t *testing.T, a alteration, resealed bool, commands map[string]reader) (survived []string) {
 	t.Helper()
-	if err := os.WriteFile("altered.json", []byte(a.doc.text()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("altered.json", []byte(a.doc.text()), 0o644))
 	for name, r := range commands {
 		code, said := r.code(t, "altered.json")
 		switch {

@@ -17,6 +17,7 @@ import (
 	xterm "golang.org/x/term"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // screen is the far side of a terminal: what a user sees and types.
@@ -34,19 +35,10 @@ func newScreen(t *testing.T) *screen {
 		t.Fatalf("no terminal to test with: %v; mount devpts", err)
 	}
 	var number int
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	if number, err = unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN); err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	number = must.Get(unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN))(t)
+	slave := must.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
+	must.Do(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	s := &screen{terminal: slave, keyboard: master}
 	t.Cleanup(func() { slave.Close(); master.Close() })
 	go func() { // ends when the terminal is closed
@@ -115,9 +107,7 @@ func TestPromptDoesNotEcho(t *testing.T) {
 	if strings.Contains(s.text()[strings.Index(s.text(), "Password"):], "relationships") {
 		t.Errorf("the progress goes on beside a question: %q", s.text())
 	}
-	if _, err := s.keyboard.WriteString("hunter2\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.keyboard.WriteString("hunter2\n"))(t)
 	if got := <-answers; got.password != "hunter2" || got.err != nil {
 		t.Errorf("credentials give %q, %v", got.password, got.err)
 	}
@@ -128,10 +118,7 @@ func TestPromptDoesNotEcho(t *testing.T) {
 
 func TestPromptEndsWithTheContext(t *testing.T) {
 	a, s := onScreen(t, "-u", "me")
-	before, err := xterm.GetState(int(s.terminal.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(xterm.GetState(int(s.terminal.Fd())))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {

@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/recovery/whisper"
 )
 
@@ -51,52 +52,26 @@ func spread(g *graph.Graph, from, size int, random *rand.Rand) []bool {
 func TestWhisperDemoIsRight(t *testing.T) {
 	cryptotest.SetGlobalRandom(t, 1)
 	ctx, dir := t.Context(), t.TempDir()
-	source, err := builtin.Example("company")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := source.CopyTo(dir); err != nil {
-		t.Fatal(err)
-	}
-	s, err := folder.New(ctx, dir, folder.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(builtin.Example("company"))(t)
+	must.Do(t, source.CopyTo(dir))
+	s := must.Get(folder.New(ctx, dir, folder.Options{}))(t)
 	defer s.Close(ctx)
 	var set graphcloak.Settings
 	set.Communities = community.Options{Property: source.Community}
-	m, err := graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	epsilon, err := strconv.ParseFloat(whisperDefaults()["epsilon"], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{}))(t)
+	epsilon := must.Get(strconv.ParseFloat(whisperDefaults()["epsilon"], 64))(t)
 	people, all := make([]int, m.Graph.Order()), make([]bool, m.Graph.Order())
 	for i := range people {
 		people[i], all[i] = i, true
 	}
-	p, err := m.PlanWhisper(ctx, graphcloak.Asking{Rumour: source.Heard, Epsilon: epsilon}, people, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	part, err := m.Partition(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	likelihood, err := m.AnswerLikelihood(ctx, p, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.PlanWhisper(ctx, graphcloak.Asking{Rumour: source.Heard, Epsilon: epsilon}, people, all))(t)
+	part := must.Get(m.Partition(ctx))(t)
+	likelihood := must.Get(m.AnswerLikelihood(ctx, p, all))(t)
 	right := func(runs int, draw func() (heard []bool, from int)) (count int) {
 		said, from := make([][]whisper.Answer, runs), make([]int, runs)
 		for k := range runs {
 			heard, start := draw()
-			r, err := p.Answer(heard, "demo", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(p.Answer(heard, "demo", nil))(t)
 			said[k], from[k] = make([]whisper.Answer, len(heard)), start
 			for i, a := range r.Answers() {
 				said[k][i] = whisper.No
@@ -105,10 +80,7 @@ func TestWhisperDemoIsRight(t *testing.T) {
 				}
 			}
 		}
-		found, err := likelihood.Locate(ctx, p.Tempering, said, whisper.LocateOptions{Nulls: 199, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(likelihood.Locate(ctx, p.Tempering, said, whisper.LocateOptions{Nulls: 199, Seed: 1}))(t)
 		for k, r := range found {
 			if r.Presence.Nobody <= analyst.DefaultFalseAlarm && community.Rank(r.Probability, part)[0].Community == part.Labels[from[k]] {
 				count++
@@ -116,14 +88,8 @@ func TestWhisperDemoIsRight(t *testing.T) {
 		}
 		return count
 	}
-	values, err := s.Signal(ctx, m.Graph, source.Heard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	starts, err := s.Signal(ctx, m.Graph, builtin.SourceProperty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := must.Get(s.Signal(ctx, m.Graph, source.Heard))(t)
+	starts := must.Get(s.Signal(ctx, m.Graph, builtin.SourceProperty))(t)
 	shipped, from, size := make([]bool, len(values)), -1, 0
 	for i, v := range values {
 		if shipped[i] = v == 1; shipped[i] {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // onTerminal runs a command as on a terminal of COLUMNS without progress, and returns what it
@@ -59,10 +61,7 @@ func TestNothingIsWiderThanTheScreen(t *testing.T) {
 
 func mustAbs(t *testing.T, path string) string {
 	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path = must.Get(filepath.Abs(path))(t)
 	return path
 }
 

@@ -27,9 +27,7 @@ func TestLimitIsHonoured(t *testing.T) {
 			var r [2]*Result
 			for k, workers := range []int{1, 3} {
 				runtime.GOMAXPROCS(workers)
-				if r[k], err = optimizeAs(t, m, d, labels, o, opts); err != nil {
-					t.Fatal(err)
-				}
+				r[k] = must.Get(optimizeAs(t, m, d, labels, o, opts))(t)
 			}
 			if !slices.Equal(r[0].Weights, r[1].Weights) || r[0].CutShort != r[1].CutShort {
 				t.Errorf("%v, %v: one worker and three differ", o, opts.Time)

@@ -169,10 +169,7 @@ func TestAuditPassesTheRightNoise(t *testing.T) {
 		if c.hi > 1 {
 			s := p.Spec()
 			s.Weights, s.Clip = nil, privacy.Interval{Lo: -c.hi, Hi: c.hi}
-			var err error
-			if p, err = privacy.NewPlan(s); err != nil {
-				t.Fatal(err)
-			}
+			p = must.Get(privacy.NewPlan(s))(t)
 		}
 		r := must.Get(audit.Run(context.Background(), p, audit.OfPlan(p, nil), audit.Options{Trials: c.trials}))(t)
 		if r.Refuted {

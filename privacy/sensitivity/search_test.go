@@ -171,9 +171,7 @@ func TestAlikeEdgesAreRead(t *testing.T) {
 	}
 	g := must.Get(b.Graph())(t)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
-	if m.Diffusion, err = expm.New(background, m.Laplacian, m.Tau, expm.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	m.Diffusion = must.Get(expm.New(background, m.Laplacian, m.Tau, expm.Options{}))(t)
 	var opts Options
 	p := must.Get(newProblem(m, nil, &opts))(t)
 	c := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}

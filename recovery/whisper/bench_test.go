@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/recovery/whisper"
 )
 
@@ -16,19 +17,14 @@ func BenchmarkLocate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := whisper.New(g, whisper.Options{Flip: 1 / (1 + math.E), Labels: labels})
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must.Get(whisper.New(g, whisper.Options{Flip: 1 / (1 + math.E), Labels: labels}))(b)
 	answers := make([]whisper.Answer, g.Order())
 	for i := range answers {
 		answers[i] = whisper.Answer(1 + i%3/2)
 	}
 	plain := whisper.Tempering{Flip: 1 / (1 + math.E), Classes: []whisper.Class{{Exponent: .5, Deviation: 1}}}
 	for b.Loop() {
-		if _, err := m.Locate(b.Context(), plain, [][]whisper.Answer{answers}, whisper.LocateOptions{}); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(m.Locate(b.Context(), plain, [][]whisper.Answer{answers}, whisper.LocateOptions{}))(b)
 	}
 	b.ReportMetric(float64(g.Size()), "relationships")
 }

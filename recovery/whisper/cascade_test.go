@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // weighted builds a graph of n numbered nodes.
@@ -16,19 +17,12 @@ func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
 	t.Helper()
 	var b graph.Builder
 	for i := range n {
-		if _, err := b.AddNode(graph.ID(rune('a' + i))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.AddNode(graph.ID(rune('a' + i))))(t)
 	}
 	for _, e := range edges {
-		if err := b.Connect(e.U, e.V, e.Weight, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Connect(e.U, e.V, e.Weight, 1))
 	}
-	g, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(b.Graph())(t)
 	return g
 }
 

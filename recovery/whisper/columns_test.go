@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 func newModel(t *testing.T, g *graph.Graph, o Options) *Model {
@@ -17,10 +18,7 @@ func newModel(t *testing.T, g *graph.Graph, o Options) *Model {
 	if o.Flip == 0 {
 		o.Flip = .25
 	}
-	m, err := New(g, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(New(g, o))(t)
 	return m
 }
 
@@ -97,17 +95,11 @@ func TestStepError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unequal, err := sbm.Reweigh(func(e graph.Edge) float64 { return 1 + float64((e.U*7+e.V)%5) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	unequal := must.Get(sbm.Reweigh(func(e graph.Edge) float64 { return 1 + float64((e.U*7+e.V)%5) }))(t)
 	tree := weighted(t, 10, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 0, V: 2, Weight: 2}, graph.Edge{U: 0, V: 3, Weight: .5},
 		graph.Edge{U: 1, V: 4, Weight: 1}, graph.Edge{U: 1, V: 5, Weight: 4}, graph.Edge{U: 2, V: 6, Weight: 1},
 		graph.Edge{U: 6, V: 7, Weight: 1}, graph.Edge{U: 7, V: 8, Weight: 1}, graph.Edge{U: 3, V: 9, Weight: .1})
-	star, err := graph.Star(200)
-	if err != nil {
-		t.Fatal(err)
-	}
+	star := must.Get(graph.Star(200))(t)
 	for name, g := range map[string]*graph.Graph{"blocks": sbm, "weights": unequal, "tree": tree, "star": star} {
 		t.Run(name, func(t *testing.T) {
 			m := newModel(t, g, Options{})
@@ -135,10 +127,7 @@ func TestStepError(t *testing.T) {
 func TestHardColumns(t *testing.T) {
 	slow := weighted(t, 8, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 1, V: 2, Weight: 1}, graph.Edge{U: 2, V: 3, Weight: 1e-12},
 		graph.Edge{U: 3, V: 4, Weight: 1}, graph.Edge{U: 4, V: 5, Weight: 1e12}, graph.Edge{U: 6, V: 7, Weight: 1})
-	star, err := graph.Star(20_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	star := must.Get(graph.Star(20_000))(t)
 	for name, g := range map[string]*graph.Graph{"slow": slow, "star": star} {
 		m, b := newModel(t, g, Options{}), (*block)(nil)
 		b = m.newBlock()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -38,10 +39,7 @@ func town(t *testing.T, n int) (*graph.Graph, []int) {
 // heat returns e^{-τL}.
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
 	t.Helper()
-	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{}))(t)
 	return d
 }
 
@@ -82,10 +80,7 @@ func TestLikelihood(t *testing.T) {
 				}
 				all = append(all, a)
 			}
-			results, err := m.Locate(t.Context(), plain(flip), all, LocateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := must.Get(m.Locate(t.Context(), plain(flip), all, LocateOptions{}))(t)
 			mean := 0.0
 			for code, a := range all {
 				nobody, weights, sum := 1.0, make([]float64, 5), 0.0
@@ -141,19 +136,10 @@ func TestSameBits(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		before := runtime.GOMAXPROCS(workers)
 		defer runtime.GOMAXPROCS(before)
-		tempering, err := m.Temper(t.Context(), 3, 300)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tempering := must.Get(m.Temper(t.Context(), 3, 300))(t)
 		answers := slices.Repeat([]Answer{No, No, Yes, No}, 50)
-		results, err := m.Locate(t.Context(), tempering, [][]Answer{answers}, LocateOptions{Nulls: 19, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := m.Evaluate(t.Context(), tempering, EvaluateOptions{Trials: 30, Seed: 7})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(m.Locate(t.Context(), tempering, [][]Answer{answers}, LocateOptions{Nulls: 19, Seed: 1}))(t)
+		e := must.Get(m.Evaluate(t.Context(), tempering, EvaluateOptions{Trials: 30, Seed: 7}))(t)
 		if got := []any{tempering, results, e}; want == nil {
 			want = got
 		} else if !reflect.DeepEqual(got, want) {
@@ -167,14 +153,8 @@ func TestSameBits(t *testing.T) {
 func TestTemper(t *testing.T) {
 	g, labels := town(t, 200)
 	m := newModel(t, g, Options{Labels: labels, Flip: 1 / (1 + math.E)})
-	tempering, err := m.Temper(t.Context(), 1, 1500)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(tempering)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tempering := must.Get(m.Temper(t.Context(), 1, 1500))(t)
+	text := must.Get(json.Marshal(tempering))(t)
 	var read Tempering
 	if err := json.Unmarshal(text, &read); err != nil || !reflect.DeepEqual(read, tempering) {
 		t.Errorf("the tempering is read as %v (%v)", read, err)
@@ -193,10 +173,7 @@ func TestTemper(t *testing.T) {
 		}
 	}
 	logScore := func(temper Tempering) (float64, Evaluation) {
-		results, err := located(t, m, temper, yes, LocateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(located(t, m, temper, yes, LocateOptions{}))(t)
 		s := 0.0
 		for k, r := range results {
 			s += math.Log(r.Community[labels[trials[k].source]]) / float64(len(results))
@@ -219,10 +196,7 @@ func TestTemper(t *testing.T) {
 func TestPeople(t *testing.T) {
 	g, labels := town(t, 240)
 	m := newModel(t, g, Options{Labels: labels, Flip: 1 / (1 + math.Exp(2))})
-	tempering, err := m.Temper(t.Context(), 1, 1500)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tempering := must.Get(m.Temper(t.Context(), 1, 1500))(t)
 	trials := m.simulate(600, func(_ int, random *rand.Rand, c *Cascades) trial {
 		source := random.IntN(240)
 		heard := m.mixed(source, random, c)
@@ -232,10 +206,7 @@ func TestPeople(t *testing.T) {
 	for _, x := range trials {
 		yes = append(yes, x.yes)
 	}
-	results, err := located(t, m, tempering, yes, LocateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(located(t, m, tempering, yes, LocateOptions{}))(t)
 	said, right, held := 0.0, 0.0, score(m, trials, results).Covered
 	for k, r := range results {
 		best := floats.MaxIdx(r.Probability)
@@ -266,13 +237,8 @@ func TestLarge(t *testing.T) {
 		if k == 1 {
 			m.sampled, m.negligible = true, coarse
 		}
-		tempering, err := m.Temper(t.Context(), 1, 400)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if of[k], err = m.Evaluate(t.Context(), tempering, EvaluateOptions{Trials: count, Seed: 9}); err != nil {
-			t.Fatal(err)
-		}
+		tempering := must.Get(m.Temper(t.Context(), 1, 400))(t)
+		of[k] = must.Get(m.Evaluate(t.Context(), tempering, EvaluateOptions{Trials: count, Seed: 9}))(t)
 		if k == 0 {
 			continue
 		}
@@ -331,10 +297,7 @@ func TestCountAndAlarms(t *testing.T) {
 	for _, x := range drawn {
 		yes = append(yes, x.yes)
 	}
-	results, err := located(t, m, plain(.3), yes, LocateOptions{Nulls: 199, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(located(t, m, plain(.3), yes, LocateOptions{Nulls: 199, Seed: 5}))(t)
 	var sum, square, alarms float64
 	for k, r := range results {
 		if k%2 == 0 {
@@ -375,10 +338,7 @@ func TestComponents(t *testing.T) {
 	for i := 9; i < 14; i++ {
 		answers[i] = Yes
 	}
-	results, err := m.Locate(t.Context(), plain(.1), [][]Answer{answers}, LocateOptions{Nulls: 99})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(m.Locate(t.Context(), plain(.1), [][]Answer{answers}, LocateOptions{Nulls: 99}))(t)
 	r := results[0]
 	if !(r.Community[1] > .95) || !(r.Presence.Nobody <= .02) || !(r.Among >= 1 && r.Among < 9) || r.Credible > 9 {
 		t.Errorf("%+v", r)
@@ -426,10 +386,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	var none graph.Builder
-	empty, err := none.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := must.Get(none.Graph())(t)
 	if _, err := New(empty, Options{Flip: .25}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("no nodes: %v", err)
 	}

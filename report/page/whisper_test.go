@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
@@ -17,10 +18,7 @@ import (
 // whisper is a report of 30 people of whom 24 answer, every third of them yes.
 func whisper(t *testing.T) *report.Report {
 	t.Helper()
-	g, err := graph.Cycle(30)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(graph.Cycle(30))(t)
 	labels := make([]int, 30)
 	for k := 15; k < 30; k++ {
 		labels[k] = 1

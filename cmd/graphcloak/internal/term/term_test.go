@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/graphcloak/graphcloak/internal/must"
 )
 
 // exotic are names whose width is not their number of runes: wide, combining, joined and coloured by a selector, a flag.
@@ -32,9 +34,7 @@ var hostile = []string{
 func written(t *testing.T, f Form, v any, sections ...Section) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.Write(&b, v, sections...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(&b, v, sections...))
 	return b.String()
 }
 
