@@ -246,8 +246,7 @@ func TestDegenerate(t *testing.T) {
 		for i := range n {
 			must.Get(b.AddNode(graph.ID(strconv.Itoa(i))))(t)
 		}
-		g := must.Get(b.Graph())(t)
-		return g
+		return must.Get(b.Graph())(t)
 	}
 	for n := range 4 {
 		p, err := community.Leiden{}.Detect(t.Context(), none(n))

@@ -47,8 +47,7 @@ func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
 	for _, e := range edges {
 		must.Do(t, b.Connect(e.U, e.V, e.Weight, 1))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 // evenly is a level whose nodes have the size 1 and whose penalty factor is gamma, in the units of g's weights:

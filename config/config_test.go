@@ -50,8 +50,7 @@ func file(t *testing.T, name, text string) string {
 
 func load(t *testing.T, l config.Layers) *config.Config {
 	t.Helper()
-	c := must.Get(config.Load(l))(t)
-	return c
+	return must.Get(config.Load(l))(t)
 }
 
 func TestDefaults(t *testing.T) {

@@ -43,8 +43,7 @@ func build(t testing.TB, n int, edges [][3]float64) *graph.Graph {
 	for _, e := range edges {
 		must.Do(t, b.Connect(int(e[0]), int(e[1]), e[2], 1))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 var methods = []expm.Method{expm.Eigen, expm.Chebyshev}

@@ -46,8 +46,7 @@ func fill(b *graph.Builder, nodes []string, relationships []relationship) (*grap
 
 func mustBuild(t testing.TB, a graph.Aggregation, nodes []string, relationships []relationship) *graph.Graph {
 	t.Helper()
-	g := must.Get(build(a, nodes, relationships))(t)
-	return g
+	return must.Get(build(a, nodes, relationships))(t)
 }
 
 func TestAggregation(t *testing.T) {

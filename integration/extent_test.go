@@ -81,8 +81,7 @@ func spread(t *testing.T, n, between int) (label string, want func(all bool) *gr
 				must.Do(t, b.Connect(u, v, float64(i)+0.5, 1))
 			}
 		}
-		g := must.Get(b.Graph())(t)
-		return g
+		return must.Get(b.Graph())(t)
 	}
 }
 

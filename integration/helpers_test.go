@@ -123,8 +123,7 @@ func Files(nodes, relationships string) *folder.CSV {
 // rows.
 func Query(t testing.TB, cypher string, params map[string]any) [][]any {
 	t.Helper()
-	rows := must.Get(Server(t).run(Server(t).Database, cypher, params))(t)
-	return rows
+	return must.Get(Server(t).run(Server(t).Database, cypher, params))(t)
 }
 
 // drivers are those of the servers, by address.

@@ -87,13 +87,10 @@ func TestUnsafeNames(t *testing.T) {
 	label := Load(t, csv)
 	Query(t, "MATCH (n:`"+label+"`) SET n:`"+strings.ReplaceAll(odd+label, "`", "``")+"`", nil)
 	s := connect(t)
-	g, err := s.Graph(t.Context(), graph.Selection{
+	g := must.Get(s.Graph(t.Context(), graph.Selection{
 		NodeLabels: []string{odd + label}, NodeKey: "id", RelationshipTypes: []string{odd}, RelationshipWeightProperty: odd,
 		LengthProperty: odd,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if e, ok := g.Edge(0, 1); !ok || e.Weight != 3 || e.Length != 3 {
 		t.Errorf("the edge is %+v", e)
 	}

@@ -63,8 +63,7 @@ var stopShared func() error
 // Server returns the server that all tests share.
 func Server(t testing.TB) Neo4j {
 	t.Helper()
-	n := must.Get(shared())(t)
-	return n
+	return must.Get(shared())(t)
 }
 
 func TestMain(m *testing.M) {

@@ -72,8 +72,7 @@ func TestDefineNamesWhatIsWrong(t *testing.T) {
 
 func define(t *testing.T, fields map[string]any) Definition {
 	t.Helper()
-	d := must.Get(Define(fields))(t)
-	return d
+	return must.Get(Define(fields))(t)
 }
 
 // TestDue: which tick is claimed after an outage, under each policy.

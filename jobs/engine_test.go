@@ -181,8 +181,7 @@ func TestYear(t *testing.T) {
 
 func mustSchedule(t *testing.T, spec, zone string) Schedule {
 	t.Helper()
-	s := must.Get(ParseSchedule(spec, zone))(t)
-	return s
+	return must.Get(ParseSchedule(spec, zone))(t)
 }
 
 // checkPaidOnce: as many releases as ticks, each paid and published once.

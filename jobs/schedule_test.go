@@ -25,8 +25,7 @@ func times(t *testing.T, spec, zone, from, to string) []string {
 
 func instant(t *testing.T, text string) time.Time {
 	t.Helper()
-	at := must.Get(time.Parse(time.RFC3339, text))(t)
-	return at
+	return must.Get(time.Parse(time.RFC3339, text))(t)
 }
 
 // TestScheduleAtClockChanges: on the day that clocks go forward a skipped time is due

@@ -16,8 +16,7 @@ import (
 
 func number(t testing.TB, s string) float64 {
 	t.Helper()
-	x := must.Get(strconv.ParseFloat(s, 64))(t)
-	return x
+	return must.Get(strconv.ParseFloat(s, 64))(t)
 }
 
 // TestSigmaTable: σ is never below the 30-digit value, and at most 2⁻³⁰ above it.

@@ -80,8 +80,7 @@ func TestCertificateHasItsSeed(t *testing.T) {
 	charge := func(seed byte, release string) Charge {
 		spec := testSpec(2)
 		spec.Sensitivity.Failure, spec.Sensitivity.Seed = 1e-13, Digest{seed}
-		c := must.Get(mustPlan(t, spec).Charge("s", release, "a"))(t)
-		return c
+		return must.Get(mustPlan(t, spec).Charge("s", release, "a"))(t)
 	}
 	a := spent(t, NewAccount("s"), charge(1, "1"), charge(1, "2"), charge(2, "3"))
 	if len(a.Certificates) != 2 || a.failure() < 2e-13 {

@@ -79,8 +79,7 @@ func TestFinalCheck(t *testing.T) {
 }
 
 func mustRatio(t *testing.T, p *Plan) float64 {
-	r := must.Get(p.ratio())(t)
-	return r
+	return must.Get(p.ratio())(t)
 }
 
 // exactMu evaluates the left side with 200 bits; weights marks the silent sensors.
@@ -278,8 +277,7 @@ func TestRefusesTamperedPlans(t *testing.T) {
 		var d map[string]any
 		must.Do(t, json.Unmarshal(data, &d))
 		f(d)
-		out := must.Get(json.Marshal(d))(t)
-		return out
+		return must.Get(json.Marshal(d))(t)
 	}
 	sensor := func(d map[string]any) map[string]any { return d["sensors"].([]any)[0].(map[string]any) }
 	for name, bad := range map[string][]byte{
@@ -395,8 +393,7 @@ func TestReveal(t *testing.T) {
 	escrow := func(seed byte, deployment string, epoch uint32) *Escrow {
 		key := masterKey()
 		key[0] = seed
-		e := must.Get(NewEscrow(key, deployment, epoch))(t)
-		return e
+		return must.Get(NewEscrow(key, deployment, epoch))(t)
 	}
 	right := escrow(1, "d", 5)
 	spec := testSpec(3)

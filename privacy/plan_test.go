@@ -30,8 +30,7 @@ func testSpec(m int) Spec {
 
 func mustPlan(t testing.TB, s Spec) *Plan {
 	t.Helper()
-	p := must.Get(NewPlan(s))(t)
-	return p
+	return must.Get(NewPlan(s))(t)
 }
 
 // TestUniformPlan checks the arithmetic of privacy.md: g before Δ' before S.

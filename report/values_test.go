@@ -16,8 +16,7 @@ import (
 
 func ring(t *testing.T, n int) *graph.Graph {
 	t.Helper()
-	g := must.Get(graph.Cycle(n))(t)
-	return g
+	return must.Get(graph.Cycle(n))(t)
 }
 
 // TestKeptValues: what the history keeps of the nodes comes back bit by bit on the same graph, and nothing else is taken for it.

@@ -37,8 +37,7 @@ func (s publicStore) Name() string { return "fuzz" }
 // fuzzModel is a path of ten nodes, that of the corpora.
 func fuzzModel(f *testing.F) *graphcloak.Model {
 	g := must.Get(graph.Path(10))(f)
-	m := must.Get(graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(f)
-	return m
+	return must.Get(graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(f)
 }
 
 // restated fails where a document that was taken does not say again what it said.

@@ -65,8 +65,7 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
 	t.Helper()
-	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen}))(t)
-	return d
+	return must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{Method: expm.Eigen}))(t)
 }
 
 // directSum sums exp(−Σ_s (ỹ_s − M_si)²/2σ_s²) over graphs, τ and nodes, and returns the shares of nodes, of graphs and of τ.

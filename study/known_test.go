@@ -24,8 +24,7 @@ func TestKnownMass(t *testing.T) {
 	m, p := testkit.Planned(t, s, job)
 	of := func(a posterior.Amplitude) *study.Evaluation {
 		o := options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
-		e := must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
-		return e
+		return must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
 	}
 	blind, knowing := of(posterior.UniformAmplitude), of(posterior.UnitAmplitude)
 	if blind.KnownMassSetSize != knowing.CredibleSetSize || knowing.KnownMassSetSize != knowing.CredibleSetSize {

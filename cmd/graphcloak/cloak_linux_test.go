@@ -81,6 +81,5 @@ func ownKiB(t *testing.T, proc string) int {
 	if len(fields) == 0 {
 		t.Fatal("no RssAnon in /proc")
 	}
-	kib := must.Get(strconv.Atoi(fields[0]))(t)
-	return kib
+	return must.Get(strconv.Atoi(fields[0]))(t)
 }

@@ -27,18 +27,14 @@ func TestDemoIsRight(t *testing.T) {
 	s := must.Get(folder.New(ctx, dir, folder.Options{}))(t)
 	defer s.Close(ctx)
 	number := func(key string) float64 {
-		x := must.Get(strconv.ParseFloat(demoDefaults()[key], 64))(t)
-		return x
+		return must.Get(strconv.ParseFloat(demoDefaults()[key], 64))(t)
 	}
 	set := graphcloak.Settings{Tau: number("tau")}
 	set.Communities.Detector = community.Leiden{Gamma: number("gamma")}
 	m := must.Get(graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{}))(t)
-	plan, err := m.Plan(ctx, graphcloak.PlanOptions{
+	plan := must.Get(m.Plan(ctx, graphcloak.PlanOptions{
 		Budget: privacy.Budget{Epsilon: number("epsilon"), Delta: number("delta")}, Alpha: 1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	must.Do(t, study.Expect(ctx, m.Model, plan, analyst.Options{}, study.Sample{Trials: 1000}))
 	if a := plan.Accuracy; a.Lower < .95 {
 		t.Errorf("with sources anywhere %.1f %% are right, [%.3f, %.3f]", 100*a.Probability, a.Lower, a.Upper)
@@ -47,12 +43,9 @@ func TestDemoIsRight(t *testing.T) {
 	at, _ := m.Graph.Index("121")
 	right := 0
 	for range 400 {
-		r, err := m.Release(ctx, plan, graphcloak.Job{
+		r := must.Get(m.Release(ctx, plan, graphcloak.Job{
 			Signal: graphcloak.Signal{SourceProperty: builtin.SourceProperty}, Ledger: new(privacy.MemoryLedger), RunID: "demo",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		rep := must.Get(m.Recover(ctx, r, analyst.Options{Sources: analyst.OneOrTwo, FalseAlarm: number("falseAlarm")}))(t)
 		if rep.Detected() && rep.Communities[0].CommunityID == partition.Labels[at] {
 			right++

@@ -145,16 +145,13 @@ func markdown(t *testing.T) []string {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	pages := []string{"README.md"}
-	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".md") {
 			path, err = filepath.Rel(root, path)
 			pages = append(pages, filepath.ToSlash(path))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return pages
 }
 

@@ -85,7 +85,7 @@ func published(t *testing.T, dir, nodes string, do func(out *bytes.Buffer)) stri
 // show writes every file below a folder, and of nodes.csv what was not there before.
 func show(t *testing.T, dir string, out io.Writer) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.HasSuffix(path, ".db") { // what a database holds commands show
 			return err
 		}
@@ -103,10 +103,7 @@ func show(t *testing.T, dir string, out io.Writer) {
 			fmt.Fprintln(out, row[0], row[3:]) // id, meter, the signal
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // say runs commands and writes their streams and exit codes.

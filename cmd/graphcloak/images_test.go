@@ -24,15 +24,12 @@ func TestImages(t *testing.T) {
 	root := filepath.Join("..", "..")
 	shown := make(map[string]bool)
 	pages := []string{filepath.Join(root, "README.md")}
-	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".md") {
 			pages = append(pages, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, page := range pages {
 		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range imageShown.FindAllSubmatch(text, -1) {

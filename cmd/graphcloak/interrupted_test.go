@@ -60,8 +60,7 @@ func unstaged(job *graphcloak.Job) {
 func stagedPath(t *testing.T, id string) string {
 	t.Helper()
 	f := must.Get(stateFolder())(t)
-	path := must.Get(f.Path(id))(t)
-	return path
+	return must.Get(f.Path(id))(t)
 }
 
 // lockRun has a command hold a run.

@@ -196,13 +196,10 @@ func TestJobsChooseNoScope(t *testing.T) {
 // TestReportsOfAServer: what a run says of its settings says nothing of where the server
 // that ran it listens, and names no file of it.
 func TestReportsOfAServer(t *testing.T) {
-	c, err := config.Load(config.Layers{DotEnv: map[string]string{
+	c := must.Get(config.Load(config.Layers{DotEnv: map[string]string{
 		"GRAPHCLOAK_LISTEN": "127.0.0.1:9", "GRAPHCLOAK_TOKEN_FILE": "/secret/token",
 		"GRAPHCLOAK_TLS_CERTIFICATE": "/secret/chain", "GRAPHCLOAK_EPSILON": "0.25",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if got := configuration(c); len(got) != 1 || got["epsilon"] != 0.25 {
 		t.Errorf("%v, want epsilon alone", got)
 	}

@@ -49,7 +49,7 @@ func told(t *testing.T, stdin string, args ...string) (int, string) {
 	var out bytes.Buffer
 	code := execute(t.Context(), args, strings.NewReader(stdin), &out, &out)
 	for _, dir := range []string{".", os.Getenv("XDG_STATE_HOME")} {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, ".csv") {
 				return nil
 			}
@@ -57,10 +57,7 @@ func told(t *testing.T, stdin string, args ...string) (int, string) {
 			out.WriteString("\n" + path + ":\n")
 			out.Write(data)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return code, out.String()
 }

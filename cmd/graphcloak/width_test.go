@@ -61,8 +61,7 @@ func TestNothingIsWiderThanTheScreen(t *testing.T) {
 
 func mustAbs(t *testing.T, path string) string {
 	t.Helper()
-	path = must.Get(filepath.Abs(path))(t)
-	return path
+	return must.Get(filepath.Abs(path))(t)
 }
 
 // screenCommand is a command with the code that it ends with.

@@ -31,8 +31,7 @@ func files(t *testing.T, nodes, relationships string) string {
 
 func open(t *testing.T, dir string) *folder.Store {
 	t.Helper()
-	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
-	return s
+	return must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 }
 
 func TestStore(t *testing.T) {

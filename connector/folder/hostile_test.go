@@ -258,8 +258,7 @@ func TestRewriteKeepsBytes(t *testing.T) {
 
 func saved(t *testing.T, dir string) []byte {
 	t.Helper()
-	data := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
-	return data
+	return must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
 }
 
 // parsed reads a file of nodes by the standard library.
@@ -267,6 +266,5 @@ func parsed(t *testing.T, text string) [][]string {
 	t.Helper()
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 	r.Comma = rune(regexp.MustCompile(`id"?([,;|\t])`).FindStringSubmatch(text)[1][0])
-	rows := must.Get(r.ReadAll())(t)
-	return rows
+	return must.Get(r.ReadAll())(t)
 }

@@ -35,8 +35,7 @@ func build(t testing.TB, n int, edges []edge) *graph.Graph {
 	for _, e := range edges {
 		must.Do(t, b.Connect(e.u, e.v, 1, e.length))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 func TestReference(t *testing.T) {

@@ -18,8 +18,7 @@ func readPage(t *testing.T, text string) *Page {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.md")
 	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	p := must.Get(Read(path))(t)
-	return p
+	return must.Get(Read(path))(t)
 }
 
 func TestRead(t *testing.T) {

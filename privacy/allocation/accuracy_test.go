@@ -38,8 +38,7 @@ func plan(t *testing.T, m sensitivity.Model, u []float64, budget privacy.Budget)
 	for i := range m.Graph.Order() {
 		spec.Sensors = append(spec.Sensors, privacy.Sensor{Node: i, ID: m.Graph.ID(i)})
 	}
-	p := must.Get(privacy.NewPlan(spec))(t)
-	return p
+	return must.Get(privacy.NewPlan(spec))(t)
 }
 
 // right counts the trials in which the exact posterior names the right community.

@@ -77,8 +77,7 @@ func read(t testing.TB, name string) *graph.Graph {
 		}
 		must.Do(t, b.AddEdge(graph.ID(line[0]), graph.ID(line[1]), 1))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 // measured gives the edges of g random weights and lengths.
@@ -92,8 +91,7 @@ func measured(t testing.TB, g *graph.Graph) *graph.Graph {
 	for e := range g.Edges() {
 		must.Do(t, b.Connect(e.U, e.V, .3+random.Float64(), .3+2*random.Float64()))
 	}
-	h := must.Get(b.Graph())(t)
-	return h
+	return must.Get(b.Graph())(t)
 }
 
 func model(t testing.TB, g *graph.Graph, kind laplacian.Kind, tau float64) (sensitivity.Model, *expm.Diffusion) {

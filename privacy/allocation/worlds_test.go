@@ -78,8 +78,7 @@ func TestWorldsRefused(t *testing.T) {
 	f := fixtures(t)[0]
 	other := must.Get(graph.Cycle(5))(t)
 	diffusion := func(g *graph.Graph) *expm.Diffusion {
-		d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{}))(t)
-		return d
+		return must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{}))(t)
 	}
 	m := sensitivity.Model{Graph: f.g, Laplacian: laplacian.New(f.g, laplacian.Combinatorial), Tau: 1}
 	_, err := Optimize(t.Context(), m, diffusion(f.g), f.labels,

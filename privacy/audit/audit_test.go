@@ -28,8 +28,7 @@ func plan(t testing.TB, m int, eps, delta float64, randomness privacy.Randomness
 	for i := range m {
 		s.Sensors = append(s.Sensors, privacy.Sensor{Node: i, ID: graph.ID(rune('a' + i))})
 	}
-	p := must.Get(privacy.NewPlan(s))(t)
-	return p
+	return must.Get(privacy.NewPlan(s))(t)
 }
 
 // TestClopperPearson holds values of the standard table (n = 20, two-sided 95 %)

@@ -29,8 +29,7 @@ func unequal(t testing.TB, m int, guarantee privacy.Guarantee) *privacy.Plan {
 		s.Weights = append(s.Weights, 1+float64(i%5))
 		s.PerSensor = append(s.PerSensor, 0.02+0.001*float64(i%5))
 	}
-	p := must.Get(privacy.NewPlan(s))(t)
-	return p
+	return must.Get(privacy.NewPlan(s))(t)
 }
 
 // drawn returns the mechanism y + σ·z on the plan's lattice with normal values from

@@ -55,8 +55,7 @@ func TestMarkThatIsThere(t *testing.T) {
 	put := func() os.FileInfo {
 		t.Helper()
 		must.Do(t, f.Put([]string{"id"}, "s", m))
-		info := must.Get(os.Stat(f.path("id", "s")))(t)
-		return info
+		return must.Get(os.Stat(f.path("id", "s")))(t)
 	}
 	first := put()
 	if !os.SameFile(first, put()) {

@@ -45,8 +45,7 @@ func build(t testing.TB, n int, edges [][3]float64, length func(w float64) float
 	for _, e := range edges {
 		must.Do(t, b.Connect(int(e[0]), int(e[1]), e[2], length(e[2])))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 func hops(float64) float64 { return 1 }

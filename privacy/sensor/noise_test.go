@@ -48,8 +48,7 @@ func TestCloakClips(t *testing.T) {
 	pk := packages(t, plan(t, nil), sensor.Options{})[0]
 	release := func(reading string) string {
 		cryptotest.SetGlobalRandom(t, 61)
-		out := must.Get(cloak(pk, `{"releaseId":"1","reading":`+reading+`}`, sensor.CloakOptions{StateDir: t.TempDir()}))(t)
-		return out
+		return must.Get(cloak(pk, `{"releaseId":"1","reading":`+reading+`}`, sensor.CloakOptions{StateDir: t.TempDir()}))(t)
 	}
 	for end, beyond := range map[string][]string{"0": {"-1e-9", "-7", "-1e308"}, "1": {"1.001", "7", "1e308"}} {
 		for _, reading := range beyond {

@@ -35,14 +35,12 @@ func plan(t testing.TB, change func(*privacy.Spec)) *privacy.Plan {
 	if change != nil {
 		change(&s)
 	}
-	p := must.Get(privacy.NewPlan(s))(t)
-	return p
+	return must.Get(privacy.NewPlan(s))(t)
 }
 
 func packages(t testing.TB, p *privacy.Plan, opts sensor.Options) []sensor.Package {
 	t.Helper()
-	pk := must.Get(sensor.Packages(p, opts))(t)
-	return pk
+	return must.Get(sensor.Packages(p, opts))(t)
 }
 
 func cloak(p sensor.Package, in string, opts sensor.CloakOptions) (string, error) {

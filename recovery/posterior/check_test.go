@@ -53,8 +53,7 @@ func TestCheckErrsAsOftenAsItSays(t *testing.T) {
 	}
 	check := func(run int, a float64) *posterior.Check {
 		d := heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, a, 6)
-		c := must.Get(newCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible}))(t)
-		return c
+		return must.Get(newCheck(t.Context(), d, posterior.CheckOptions{Trials: 99, Seed: uint64(run), Visible: visible}))(t)
 	}
 	five, twenty := rates(250, func(run int) float64 { return check(run, 0).NoSource })
 	if math.Abs(five-.05) > .046 || math.Abs(twenty-.2) > .085 {

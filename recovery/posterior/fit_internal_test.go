@@ -36,8 +36,7 @@ func fitJudge(t *testing.T, a linop.Dense, amplitude Amplitude, seed uint64) *ju
 	floats.AddConst(3, h)
 	opts := CheckOptions{Options: Options{Amplitude: amplitude}, Background: h, Seed: seed}
 	k := must.Get(newChecker(t.Context(), measurement.Data{A: a, Y: make([]float64, n)}, opts))(t)
-	j := must.Get(newJudge(k, opts))(t)
-	return j
+	return must.Get(newJudge(k, opts))(t)
 }
 
 // What the fit is held against is what the functions that explain a poor one give, summed as is said.
@@ -55,8 +54,7 @@ func TestJudgeAgainstItsParts(t *testing.T) {
 			got := j.measure(y, 1)[0]
 			d, opts := measurement.Data{A: a, Y: y}, Options{Amplitude: amplitude}
 			log := func(of func() (float64, error)) float64 {
-				v := must.Get(of())(t)
-				return v
+				return must.Get(of())(t)
 			}
 			presence := func(d measurement.Data) float64 {
 				return log(func() (float64, error) {

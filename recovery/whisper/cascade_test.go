@@ -22,8 +22,7 @@ func weighted(t *testing.T, n int, edges ...graph.Edge) *graph.Graph {
 	for _, e := range edges {
 		must.Do(t, b.Connect(e.U, e.V, e.Weight, 1))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 // The laws on a path of three people, whose weights are 1 and 3: their mean is 2, so that the rates are ½ and 3/2.

@@ -18,8 +18,7 @@ func newModel(t *testing.T, g *graph.Graph, o Options) *Model {
 	if o.Flip == 0 {
 		o.Flip = .25
 	}
-	m := must.Get(New(g, o))(t)
-	return m
+	return must.Get(New(g, o))(t)
 }
 
 // columnsOf returns the columns of every source and size.

@@ -39,8 +39,7 @@ func town(t *testing.T, n int) (*graph.Graph, []int) {
 // heat returns e^{-τL}.
 func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
 	t.Helper()
-	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{}))(t)
-	return d
+	return must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{}))(t)
 }
 
 // located returns the results of those who say yes.

@@ -24,8 +24,7 @@ func pipes(t *testing.T, alone int, lengths ...float64) *graph.Graph {
 	for i, l := range lengths {
 		must.Do(t, b.Connect(i, i+1, 1, l))
 	}
-	g := must.Get(b.Graph())(t)
-	return g
+	return must.Get(b.Graph())(t)
 }
 
 func codes(f advice.Facts) (list []string) {

@@ -42,8 +42,7 @@ func planned(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	options := plan.Options{Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, SensitivityTolerance: 10}
 	options.Allocation.Uniform = true
-	p := must.Get(m.Plan(t.Context(), options))(t)
-	return p
+	return must.Get(m.Plan(t.Context(), options))(t)
 }
 
 // checkNorms holds the column norms of a simulation against columns of M, of some nodes, and what

@@ -23,8 +23,7 @@ func unknownTau(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	o := plainNoise()
 	o.Epsilon, o.Measured, o.Uncertainty = 40, true, privacy.Uncertainty{TauFrom: .5, TauTo: 12}
-	p := must.Get(m.Plan(t.Context(), o))(t)
-	return p
+	return must.Get(m.Plan(t.Context(), o))(t)
 }
 
 // Where τ is drawn from the range that the plan declares, the posterior that sums over it is right as often as it says,
@@ -114,6 +113,5 @@ func plainNoise() plan.Options {
 func under(t *testing.T, m *plan.Model, p *plan.Plan, o Options) *Releases {
 	t.Helper()
 	s := must.Get(New(t.Context(), m, o))(t)
-	r := must.Get(s.Under(t.Context(), p.Plan))(t)
-	return r
+	return must.Get(s.Under(t.Context(), p.Plan))(t)
 }
