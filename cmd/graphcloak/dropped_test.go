@@ -50,8 +50,9 @@ func meters() []string {
 	}
 }
 
-// unlike are ids, hashes of what holds ids and times, and addresses.
+// unlike are ids, hashes of what holds ids and times, addresses, and the progress that a slow machine logs every second.
 var unlike = append(slices.Clone(varying),
+	regexp.MustCompile(`(?m)^\{.*"msg":"progress".*\n`),
 	regexp.MustCompile(`[0-9a-f]{64}|[0-9a-f]{24}\.(json|lock|json\.lock)`),
 	regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?`),
 	regexp.MustCompile(`/[^ "']*/Test(DroppedReadings|NonInterference)[^ "'/]*/\d+`),
