@@ -34,7 +34,8 @@ func TestPresenceErrsAsOftenAsItSays(t *testing.T) {
 		operators = append(operators, linop.Dense{M: m})
 	}
 	test := func(run int, y []float64) *posterior.Presence {
-		return must.Get(posterior.NewPresence(t.Context(), under(y, operators...), posterior.CheckOptions{Trials: 99, Seed: uint64(run)}))(t)
+		opts := posterior.CheckOptions{Trials: 99, Seed: uint64(run)}
+		return must.Get(posterior.NewPresence(t.Context(), under(y, operators...), opts))(t)
 	}
 	five, twenty := rates(250, func(run int) float64 {
 		return test(run, heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, 0, 6).Y).NoSource
