@@ -38,7 +38,6 @@ func newEvaluateCommand(app *app) *cobra.Command {
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
 			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario two-sources\n" +
-			"  graphcloak evaluate --from example:net3 --source-amplitude uniform --bpdn --trials 200\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --events past.csv",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,9 +67,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 		"posterior assumes 1 or unknown at even odds")
 	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
 	completeScenarios(cmd)
-	f.StringVar(&e.events, "events", "", "past events in place of simulated sources, a CSV `FILE` with the columns event, source, sensor, "+
-		"reading and, where a sensor reads several times, time: how often they would have been found, and which communities to keep so "+
-		"that the true one is among them")
+	f.StringVar(&e.events, "events", "", "past events in place of simulated sources: CSV `FILE` event,source,sensor,reading[,time]")
 	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
 }
