@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -85,4 +87,95 @@ func TestExtra(t *testing.T) {
 	if err := a.extra(ctx, "a figure", wrong); !errors.Is(err, wrong) || len(a.report.Notes) != 1 {
 		t.Errorf("at the end of the context: %v, notes %q", err, a.report.Notes)
 	}
+}
+
+func TestStalledSaysNoInfinity(t *testing.T) {
+	for gap, want := range map[float64]string{.0002: "by a relative gap of up to 0.0002;", math.Inf(1): "nothing bounds how far"} {
+		if text := stalled(gap); !strings.Contains(text, want) || strings.Contains(text, "Inf") {
+			t.Errorf("gap %v: %s", gap, text)
+		}
+	}
+}
+
+// TestLearntOfTau: a τ that is hardly likelier than any other is not named.
+func TestLearntOfTau(t *testing.T) {
+	grid := []float64{1, 2, 3, 4}
+	for _, c := range []struct {
+		share []float64
+		want  string
+	}{
+		{[]float64{.22, .28, .25, .25}, "hardly tell which"},
+		{[]float64{.1, .2, .6, .1}, "τ near 3 is the likeliest, with probability 60 %, which was 25 % before the measurements"},
+		{[]float64{0, 0, 0, 1}, "τ near 4 is the likeliest, with probability over 99 %"},
+	} {
+		if got := learntOfTau(grid, c.share); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %q, want %q", c.share, got, c.want)
+		}
+	}
+}
+
+// What was simulated for some noise does not serve for other noise in the same slice.
+func TestSlicesAreReused(t *testing.T) {
+	in := Measurements{Nodes: []int{2, 6, 10, 14, 18}, Values: []float64{.1, .4, .2, 0, 0}, Sigmas: []float64{.05, .05, .05, .05, .05}}
+	one := community.Partition{Labels: make([]int, 20), Count: 1, Names: []string{"all"}}
+	analyse := func(o *Operator) *report.Report {
+		t.Helper()
+		rep := &report.Report{}
+		must.Do(t, o.Analyse(t.Context(), in, detected(one), nil, Options{}, rep))
+		return rep
+	}
+	o := pathOperator(t, 20, 2)
+	analyse(o)
+	for k := range in.Sigmas {
+		in.Sigmas[k] = .5
+	}
+	got, want := analyse(o), analyse(pathOperator(t, 20, 2))
+	if got.Presence.PValue != want.Presence.PValue || got.Fit.PValue != want.Fit.PValue {
+		t.Errorf("p-values %v and %v, want %v and %v", got.Presence.PValue, got.Fit.PValue, want.Presence.PValue, want.Fit.PValue)
+	}
+}
+
+// With little noise the measurements tell their τ from all of the grid; the model that made them, with
+// a τ of the declared range that lies between two of those or at an end, is not called one
+// that does not fit. One with a τ outside of the range is.
+func TestFitBetweenTaus(t *testing.T) {
+	const from, to, sigma = 1.0, 16.0, .001
+	border := math.Pow(to, 5./9) // halfway between two of the grid
+	for _, c := range []struct {
+		tau    float64
+		source int
+		fits   bool
+	}{{from, 10, true}, {border, 10, true}, {border, 0, true}, {math.Pow(to, .73), 22, true}, {to, 10, true}, {1.3 * to, 10, false}} {
+		o := pathOperator(t, 24, c.tau)
+		nodes, y, sigmas := make([]int, 24), make([]float64, 24), make([]float64, 24)
+		source := make([]float64, 24)
+		source[c.source] = 1
+		o.Diffusion.MulVecTo(y, false, source)
+		rnd := rand.New(rand.NewPCG(8, 1))
+		for s := range y {
+			nodes[s], sigmas[s] = s, sigma
+			y[s] += sigma * rnd.NormFloat64()
+		}
+		rep := new(report.Report)
+		in := Measurements{Nodes: nodes, Values: y, Sigmas: sigmas}
+		must.Do(t, pathOperator(t, 24, 4).Analyse(t.Context(), in,
+			detected(community.Partition{Labels: make([]int, 24), Count: 1, Names: []string{"all"}}), nil,
+			Options{TauFrom: from, TauTo: to}, rep))
+		if p := rep.Fit.PValue; c.fits && p < report.PoorFit || !c.fits && p > .001 {
+			t.Errorf("%+v: p = %v", c, p)
+		}
+	}
+}
+
+// detected is a partition that is known already.
+func detected(p community.Partition) func(context.Context) (community.Partition, error) {
+	return func(context.Context) (community.Partition, error) { return p, nil }
+}
+
+func pathOperator(t *testing.T, n int, tau float64) *Operator {
+	t.Helper()
+	g := must.Get(graph.Path(n))(t)
+	l := laplacian.New(g, laplacian.Combinatorial)
+	d := must.Get(expm.New(t.Context(), l, tau, expm.Options{}))(t)
+	return &Operator{Graph: g, Laplacian: l, Diffusion: d}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -376,4 +377,212 @@ func Example() {
 	d.MulVecTo(y, false, []float64{1, 0, 0})
 	fmt.Printf("%.4f %v\n", y, d.Err() < 1e-12)
 	// Output: [0.5256 0.3167 0.1577] true
+}
+
+// unsolvable is a Laplacian whose dense form no eigenvalue iteration solves.
+type unsolvable struct{ *laplacian.Laplacian }
+
+func (u unsolvable) Recur(dst, acc, x []float64, k int, a, b, c, d float64) {
+	u.Laplacian.Recur(dst, acc, x, k, a, b, c, d)
+	if k == u.Order() {
+		dst[0] = math.NaN()
+	}
+}
+
+// Where the eigenvalue iteration fails, Auto goes on with products that are certified; Eigen
+// returns an error.
+func TestWithoutEigenvalues(t *testing.T) {
+	g := must.Get(graph.Star(40))(t)
+	l := laplacian.New(g, laplacian.Combinatorial)
+	want := must.Get(expm.New(t.Context(), l, 128, expm.Options{Method: expm.Chebyshev}))(t)
+	got, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{})
+	if err != nil || got.Method() != expm.Chebyshev || got.Err() != want.Err() {
+		t.Fatalf("%v: method %v, error %g, want chebyshev and %g", err, got.Method(), got.Err(), want.Err())
+	}
+	if _, err := expm.New(t.Context(), unsolvable{l}, 128, expm.Options{Method: expm.Eigen}); err == nil ||
+		!strings.Contains(err.Error(), "chebyshev needs no eigenvalues") {
+		t.Errorf("%v, want advice to take chebyshev", err)
+	}
+}
+
+// A τ that neither method carries is refused by name.
+func TestRefusedTau(t *testing.T) {
+	l := laplacian.New(must.Get(graph.Star(40))(t), laplacian.Combinatorial)
+	for tau, l := range map[float64]expm.Generator{1e7: unsolvable{l}, 1e18: heavyTail(t)} {
+		_, err := expm.New(t.Context(), l, tau, expm.Options{})
+		if !errors.Is(err, expm.ErrAccuracy) || !strings.Contains(err.Error(), fmt.Sprintf("tau = %v", tau)) {
+			t.Errorf("%v, want a refusal of τ = %v", err, tau)
+		}
+	}
+}
+
+// heavyTail has relationships of twelve magnitudes, so that its eigenpairs are not near enough
+// where τ is large.
+func heavyTail(t *testing.T) *laplacian.Laplacian {
+	t.Helper()
+	var edges [][3]float64
+	for i := 1; i < 13; i++ {
+		edges = append(edges, [3]float64{float64(i - 1), float64(i), math.Pow(10, float64(i))})
+	}
+	return laplacian.New(build(t, 13, edges), laplacian.Combinatorial)
+}
+
+// citations has hubs with leaves, many small components, and two relationships of a
+// weight, in an order of its own: eigenvalues of high multiplicity, far below the norm.
+func citations(t *testing.T, n int, heavy float64, seed uint64) *graph.Graph {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var edges [][3]float64
+	perm := r.Perm(n)
+	seen := map[[2]int]bool{}
+	join := func(u, v int, weight float64) {
+		if u == v || seen[[2]int{u, v}] {
+			return
+		}
+		seen[[2]int{u, v}] = true
+		edges = append(edges, [3]float64{float64(perm[u]), float64(perm[v]), weight})
+	}
+	join(0, 1, heavy)
+	join(1, 2, heavy)
+	at, ends := n*85/100, []int{0, 1}
+	for i := 3; i < at; i++ {
+		k := 1
+		if r.IntN(3) == 0 {
+			k += r.IntN(6)
+		}
+		for range k {
+			v := ends[r.IntN(len(ends))] % i
+			join(v, i, 1)
+			ends = append(ends, i, v)
+		}
+	}
+	for at < n {
+		k := min(n-at, 1+r.IntN(7))
+		for j := 1; j < k; j++ {
+			join(at+r.IntN(j), at+j, 1)
+		}
+		at += k
+	}
+	return build(t, n, edges)
+}
+
+// Eigenvalues that are alike and far below the norm are found in a few sweeps, and the
+// eigenpairs are those of S within the roundoff of its norm.
+func TestEigenvaluesFarBelowTheNorm(t *testing.T) {
+	for _, heavy := range []float64{1, 1e2, 1e4, 1e5, 1e6} {
+		for seed := range uint64(20) {
+			l := laplacian.New(citations(t, 150, heavy, seed), laplacian.Combinatorial)
+			s, err := expm.Decompose(t.Context(), l, nil)
+			if err != nil {
+				t.Fatalf("weight %v, seed %d: %v", heavy, seed, err)
+			}
+			if limit := 1e-10 * l.Bound(); s.BackwardError() > limit {
+				t.Errorf("weight %v, seed %d: backward error %g, want at most %g", heavy, seed, s.BackwardError(), limit)
+			}
+		}
+	}
+}
+
+// The operator differs from the one whose entries are taken by no more than both errors that are
+// stated, for symmetric forms and others, with few eigenpairs left and with all.
+func TestStored(t *testing.T) {
+	g := must.Get(graph.BarabasiAlbert(60, 2, 1))(t)
+	closest, all := 0.0, make([]int, 60)
+	for i := range all {
+		all[i] = 59 - i
+	}
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		l := laplacian.New(g, kind)
+		for _, tau := range []float64{.1, 3, 40} {
+			d := must.Get(expm.New(t.Context(), l, tau, expm.Options{Method: expm.Eigen}))(t)
+			for _, least := range []float64{1e-15, 1e-3} {
+				s := d.Stored(least)
+				rows := must.Get(s.Rows(t.Context(), all))(t)
+				want := must.Get(d.Rows(t.Context(), all))(t)
+				rows.Sub(rows, want)
+				var spectrum mat.SVD
+				if !spectrum.Factorize(rows, mat.SVDNone) {
+					t.Fatal("no singular values")
+				}
+				off := spectrum.Values(nil)[0]
+				closest = max(closest, off/s.Err())
+				if off > s.Err()+d.Err() || s.Err() < least || s.Err() > d.Err()+8*least {
+					t.Errorf("%v, τ = %v, least %v: off by %.2g, stated %.2g, of the operator %.2g", kind, tau, least, off,
+						s.Err(), d.Err())
+				}
+			}
+		}
+	}
+	if closest < .8 {
+		t.Errorf("errors are at most %.2g of what is stated: none shows a bound that is too small", closest)
+	}
+	d, err := expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Method: expm.Chebyshev})
+	if err != nil || d.Stored(0) != nil {
+		t.Errorf("%v: without eigenpairs something is stored", err)
+	}
+}
+
+// TestRowsOfManyBlocks: rows that fill many blocks of columns have the bits of the product with each block by itself,
+// by any number of workers: on a small graph, where a block is one worker's, and on one where all share it.
+func TestRowsOfManyBlocks(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, c := range []struct{ n, rows int }{{300, 300}, {17_000, 40}} {
+		g := must.Get(graph.BarabasiAlbert(c.n, 2, 1))(t)
+		var pick []int
+		for k := range c.rows {
+			pick = append(pick, (k*7919+5)%c.n)
+		}
+		for _, workers := range []int{1, 3, 16} {
+			runtime.GOMAXPROCS(workers)
+			d := must.Get(expm.New(background, laplacian.New(g, laplacian.RandomWalk), .3,
+				expm.Options{Method: expm.Chebyshev}))(t)
+			rows := must.Get(d.Rows(background, pick))(t)
+			for first := 0; first < c.rows; first += 16 {
+				k := min(16, c.rows-first)
+				x, y := make([]float64, c.n*k), make([]float64, c.n*k)
+				for j, p := range pick[first : first+k] {
+					x[p*k+j] = 1
+				}
+				must.Do(t, d.Apply(background, y, true, x, k))
+				for j := range k {
+					column := make([]float64, c.n)
+					for i := range column {
+						column[i] = y[i*k+j]
+					}
+					if !slices.Equal(rows.RawRowView(first+j), column) {
+						t.Fatalf("%d nodes, %d workers: row %d is not the product", c.n, workers, first+j)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPaddedColumns: any number of columns has the bits of as many among sixteen, with rows and columns that are
+// copied and with those that are not.
+func TestPaddedColumns(t *testing.T) {
+	g := must.Get(graph.BarabasiAlbert(300, 3, 1))(t)
+	const most = 16
+	n := g.Order()
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		d := must.Get(expm.New(t.Context(), laplacian.New(g, kind), 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9}))(t)
+		rnd := rand.New(rand.NewPCG(1, 2))
+		x, want := make([]float64, n*most), make([]float64, n*most)
+		for i := range x {
+			x[i] = rnd.NormFloat64()
+		}
+		d.MulBlockTo(want, false, x, most)
+		for k := 2; k < most; k++ {
+			part, got := make([]float64, n*k), make([]float64, n*k)
+			for i := range n {
+				copy(part[i*k:(i+1)*k], x[i*most:])
+			}
+			d.MulBlockTo(got, false, part, k)
+			for i := range n {
+				if !slices.Equal(got[i*k:(i+1)*k], want[i*most:i*most+k]) {
+					t.Fatalf("%v, %d columns: row %d has other bits than among %d", kind, k, i, most)
+				}
+			}
+		}
+	}
 }

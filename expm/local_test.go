@@ -9,10 +9,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // Bounds on the squared norms of columns hold against the columns themselves, are as narrow
@@ -145,5 +148,108 @@ func TestBallCountsTheLastRow(t *testing.T) {
 		if got, least := expm.BallGamma(d, j, ones), terms*0x1p-53; !(got >= least && got <= 2*least+0x1p-49) {
 			t.Errorf("node %d: gamma is %v, want at least %v and about that", j, got, least)
 		}
+	}
+}
+
+// Columns from balls are off by no more than they say, entries beyond the ball included, and by
+// little where the ball is not cut; so are those of picked and scaled rows.
+func TestReadColumns(t *testing.T) {
+	road, _, err := graph.RoadLike(3000, 1)
+	must.Do(t, err)
+	for _, c := range []struct {
+		name string
+		g    *graph.Graph
+		kind laplacian.Kind
+		js   []int
+	}{
+		{"road-like", road, laplacian.Combinatorial, []int{0, 77, 1500, 2999}},
+		{"random walk", road, laplacian.RandomWalk, []int{0, 77, 1500, 2999}},
+		{"hub", hub(t), laplacian.Normalized, []int{0, 50, 100, 150, 240, 299}},
+	} {
+		d := must.Get(expm.New(t.Context(), laplacian.New(c.g, c.kind), 2, expm.Options{Method: expm.Chebyshev}))(t)
+		var pick []int
+		var scale []float64
+		for i := c.g.Order() - 1; i >= 0; i -= 2 {
+			pick, scale = append(pick, i), append(scale, float64(i%3))
+		}
+		for what, a := range map[string]linop.Operator{
+			"": d, "picked": linop.Rows(d, pick),
+			"scaled": linop.Scaled{A: d, Rows: pick, Scale: scale},
+		} {
+			t.Run(c.name+" "+what, func(t *testing.T) { testReadColumns(t, a, c.js, c.name == "hub") })
+		}
+	}
+}
+
+func testReadColumns(t *testing.T, a linop.Operator, js []int, cut bool) {
+	const tol = 1e-4
+	read, ok := linop.ReadColumns(a, js, tol, 1<<20)
+	if !ok {
+		t.Fatal("columns cannot be read")
+	}
+	m, _ := a.Dims()
+	want := make([]float64, m*len(js))
+	linop.ColumnsTo(a, want, js)
+	for k, j := range js {
+		read(j, func(rows []int32, x []float64, off float64) {
+			got := make([]float64, m)
+			for z, i := range rows {
+				got[i] = x[z]
+			}
+			norm := floats.Distance(got, want[k*m:(k+1)*m], 2)
+			if norm > off+linop.Err(a) || !cut && off > 4*tol || norm < tol/1e6 {
+				t.Errorf("column %d is off by %v, said to be by %v", j, norm, off)
+			}
+		})
+	}
+	if _, ok := linop.ReadColumns(a, js, tol, 0); ok {
+		t.Error("balls are taken for cheaper than nothing")
+	}
+}
+
+// Columns of the normal matrix of some scaled rows are off by no more than they say, and by about what
+// is asked for.
+func TestNormalColumns(t *testing.T) {
+	g, _, err := graph.RoadLike(3000, 1)
+	must.Do(t, err)
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 2, expm.Options{Method: expm.Chebyshev}))(t)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	scaled := linop.Scaled{}
+	var sensors []int
+	for i := range g.Order() {
+		if i%3 > 0 {
+			sensors = append(sensors, i)
+			scaled.Rows, scaled.Scale = append(scaled.Rows, len(scaled.Rows)), append(scaled.Scale, 5*rnd.Float64())
+		}
+	}
+	scaled.A = linop.Rows(d, sensors)
+	js := []int{0, 77, 1500, 2999}
+	for _, tol := range []float64{1e-3, 1e-10} {
+		read, ok := linop.ReadNormalColumns(scaled, nil, js, tol, 1<<20)
+		if !ok {
+			t.Fatal("no column can be read")
+		}
+		for _, j := range js {
+			column, middle, want := make([]float64, g.Order()), make([]float64, len(sensors)), make([]float64, g.Order())
+			column[j] = 1
+			scaled.MulVecTo(middle, false, column)
+			scaled.MulVecTo(want, true, middle)
+			read(j, func(rows []int32, x []float64, off float64) {
+				for k, i := range rows {
+					want[i] -= x[k]
+				}
+				norm := floats.Norm(want, 2)
+				if norm > off+50*d.Err() || off > tol+25e-10 || tol == 1e-3 && norm < tol/1e6 {
+					t.Errorf("tolerance %v: column %d is off by %v, said to be by %v", tol, j, norm, off)
+				}
+			})
+		}
+	}
+	if _, ok := linop.ReadNormalColumns(scaled, nil, js, 1e-3, 0); ok {
+		t.Error("balls are taken for cheaper than nothing")
+	}
+	walk := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.RandomWalk), 2, expm.Options{Method: expm.Chebyshev}))(t)
+	if _, ok := linop.ReadNormalColumns(walk, nil, js, 1e-3, 1<<20); ok {
+		t.Error("a matrix that is not symmetric is taken for one that is")
 	}
 }

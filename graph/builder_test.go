@@ -336,3 +336,83 @@ func TestDropIsolated(t *testing.T) {
 		t.Errorf("%d nodes, %+v", g.Order(), g.Dropped())
 	}
 }
+
+func TestChanged(t *testing.T) {
+	g := mustBuild(t, graph.Sum, []string{"a", "b", "c", "d"}, []relationship{{"a", "b", 1, 5}, {"b", "c", 1, 5}, {"c", "d", 1, 5}})
+	digest := g.Digest()
+	other, err := g.Changed([]graph.Change{
+		{Source: "d", Target: "a", Weight: 3},
+		{Source: "b", Target: "a", Weight: 0},
+		{Source: "b", Target: "c", Weight: .5},
+	})
+	must.Do(t, err)
+	want := []graph.Edge{{U: 0, V: 3, Weight: 3, Length: 1}, {U: 1, V: 2, Weight: .5, Length: 5}, {U: 2, V: 3, Weight: 1, Length: 5}}
+	if got := slices.Collect(other.Edges()); !slices.Equal(got, want) {
+		t.Errorf("relationships %v, want %v", got, want)
+	}
+	if g.Digest() != digest || g.Size() != 3 || other.Order() != 4 || other.ID(3) != "d" {
+		t.Errorf("the graph itself changed, or the nodes did: %d relationships, %d nodes", g.Size(), other.Order())
+	}
+	for name, c := range map[string]struct {
+		list []graph.Change
+		want error
+	}{
+		"stranger":         {[]graph.Change{{Source: "x", Target: "a", Weight: 1}}, graph.ErrUnknownNode},
+		"other stranger":   {[]graph.Change{{Source: "a", Target: "x", Weight: 1}}, graph.ErrUnknownNode},
+		"itself":           {[]graph.Change{{Source: "a", Target: "a", Weight: 1}}, graph.ErrChange},
+		"not there":        {[]graph.Change{{Source: "a", Target: "c", Weight: 0}}, graph.ErrChange},
+		"twice, turned":    {[]graph.Change{{Source: "a", Target: "b", Weight: 2}, {Source: "b", Target: "a", Weight: 3}}, graph.ErrChange},
+		"negative":         {[]graph.Change{{Source: "a", Target: "b", Weight: -1}}, graph.ErrBadWeight},
+		"not a number":     {[]graph.Change{{Source: "a", Target: "b", Weight: math.NaN()}}, graph.ErrBadWeight},
+		"without an upper": {[]graph.Change{{Source: "a", Target: "b", Weight: math.Inf(1)}}, graph.ErrBadWeight},
+	} {
+		if _, err := g.Changed(c.list); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// What is left is what a builder makes of the same edges, to the digest, and all of it is the graph itself.
+func TestReweighLeavesEdgesOut(t *testing.T) {
+	nodes := []string{"a", "b", "c", "d"}
+	for _, w := range []float64{1, 2.5} {
+		all := []relationship{{"a", "b", w, 1 / w}, {"b", "c", w, 1}, {"c", "d", w, 1}, {"a", "d", w, 1}}
+		g, want := mustBuild(t, graph.Sum, nodes, all), mustBuild(t, graph.Sum, nodes, all[:2])
+		for less, want := range map[bool]*graph.Graph{false: g, true: want} {
+			got, err := g.Reweigh(func(e graph.Edge) float64 {
+				if less && g.ID(e.V) == "d" {
+					return 0
+				}
+				return e.Weight
+			})
+			if err != nil || got.Digest() != want.Digest() || got.Size() != want.Size() {
+				t.Errorf("weight %v, less %v: %d edges, want %d; %v", w, less, got.Size(), want.Size(), err)
+			}
+		}
+	}
+}
+
+// Other weights make another graph of the same edges and lengths.
+func TestReweigh(t *testing.T) {
+	g, _, err := graph.RoadLike(60, 1)
+	must.Do(t, err)
+	twice, err := g.Reweigh(func(e graph.Edge) float64 { return float64(e.U + e.V + 1) })
+	if err != nil || twice.Size() != g.Size() {
+		t.Fatalf("%d edges, want %d: %v", twice.Size(), g.Size(), err)
+	}
+	for e := range twice.Edges() {
+		before, _ := g.Edge(e.U, e.V)
+		back, ok := twice.Edge(e.V, e.U)
+		if e.Weight != float64(e.U+e.V+1) || e.Length != before.Length || !ok || back.Weight != e.Weight {
+			t.Errorf("%+v, back %+v, before %+v", e, back, before)
+		}
+	}
+	if twice.Digest() == g.Digest() {
+		t.Error("the same digest")
+	}
+	for _, w := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := g.Reweigh(func(graph.Edge) float64 { return w }); !errors.Is(err, graph.ErrBadWeight) {
+			t.Errorf("weight %v: %v, want a refusal", w, err)
+		}
+	}
+}

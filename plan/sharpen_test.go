@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -74,5 +75,31 @@ func TestEndWithinLongSimulation(t *testing.T) {
 	}
 	if c, err := s.m.ChooseTau(ctx, s.opts); c != nil || !errors.Is(err, context.Canceled) || !s.m.Open {
 		t.Errorf("an ended context chooses %+v, with %v", c, err)
+	}
+}
+
+// Beyond 10,000 nodes a try is of allocated noise, whose work is counted and ends the search.
+func TestTauSearchDraftsBeyondRows(t *testing.T) {
+	made := must.Get(builtin.Parse("grid,rows=2,cols=5001"))(t)
+	source := must.Get(made.Folder())(t)
+	dir := t.TempDir()
+	must.Do(t, os.CopyFS(dir, source))
+	store := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
+	t.Cleanup(func() { store.Close(context.Background()) })
+	m := must.Get(Load(t.Context(), store, Settings{}, LoadOptions{}))(t)
+	opts := Options{Budget: privacy.Budget{Epsilon: 4, Delta: 1e-5}, Alpha: 1}
+	s := must.Get(m.newTauSearch(t.Context(), opts))(t)
+	err := s.try(s.first)
+	if p := s.tried[s.first]; err != nil || p == nil || !p.Allocated || !(s.spent > 0) || s.cut || s.otherNoise() != "" {
+		t.Errorf("%+v, %v seconds, cut %v, %q, %v", p, s.spent, s.cut, s.otherNoise(), err)
+	}
+	s.spent = searchWork
+	if err := s.try(s.first + 2); len(s.tried) != 1 || err != nil || !s.cut {
+		t.Errorf("without work left: %+v, cut %v, %v", s.tried, s.cut, err)
+	}
+	s.tried[s.first].Accuracy = s.chance // no better than chance
+	if _, err := s.decide(); err != nil || !strings.HasPrefix(s.note, "the search for τ was cut short after 1 value") ||
+		!strings.Contains(s.note, "; at no τ that was tried") {
+		t.Errorf("%q, %v", s.note, err)
 	}
 }

@@ -3,9 +3,13 @@
 package privacy
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -90,5 +94,107 @@ func TestEverySensorIsValidated(t *testing.T) {
 		if p.validate() == nil {
 			t.Errorf("sensor %d has σ of %d steps, at most %d can be drawn", at, s.Steps, int64(maxSteps))
 		}
+	}
+}
+
+// The text of a plan and of a release of many sensors is the one of encoding/json, whatever
+// the number of workers and the characters of an id.
+func TestPlanText(t *testing.T) {
+	spec := testSpec(2*arrayPiece + 3)
+	for i := range spec.Sensors {
+		spec.Sensors[i].ID = graph.ID(fmt.Sprintf("<%d>&\"\\\u2028é", i))
+	}
+	p := mustPlan(t, spec)
+	readings := make([]float64, len(p.Sensors))
+	r := must.Get(p.Perturb(readings, "r", nil))(t)
+	for _, v := range []json.Marshaler{p, r} {
+		var wanted any = new(planDocument)
+		if v == r {
+			wanted = new(releaseDocument)
+		}
+		for _, workers := range []int{1, 3} {
+			before := runtime.GOMAXPROCS(workers)
+			text, err := v.MarshalJSON()
+			runtime.GOMAXPROCS(before)
+			must.Do(t, err)
+			must.Do(t, json.Unmarshal(text, wanted))
+			if again, err := json.Marshal(wanted); err != nil || !bytes.Equal(text, again) {
+				t.Errorf("%T with %d workers: encoding/json writes other text, or %v", v, workers, err)
+			}
+		}
+	}
+}
+
+// The digest is that of the text whatever was asked for before, and whatever became of the plan
+// since: no change of it finds the digest that it had.
+func TestDigestFollowsPlan(t *testing.T) {
+	p := manySensors(t, 3000)
+	seen := map[Digest]string{}
+	for _, c := range []struct {
+		what   string
+		change func()
+	}{
+		{"nothing", func() {}},
+		{"tau", func() { p.Tau = 3 }},
+		{"epsilon", func() { p.Epsilon = 2 }},
+		{"mu", func() { p.Mu *= 2 }},
+		{"the first weight", func() { p.Sensors[0].Weight = 2 }},
+		{"a node", func() { p.Sensors[1023].Node = 7 }},
+		{"an id", func() { p.Sensors[1024].ID = "n" }},
+		{"steps", func() { p.Sensors[2047].Steps++ }},
+		{"a bound", func() { p.Sensors[2048].Bound = .5 }},
+		{"the last exponent", func() { p.Sensors[2999].Exponent-- }},
+		{"the order", func() { p.Sensors[5], p.Sensors[6] = p.Sensors[6], p.Sensors[5] }},
+		{"a sensor less", func() { p.Sensors = p.Sensors[:2999] }},
+	} {
+		c.change()
+		text := must.Get(p.MarshalJSON())(t)
+		for range 2 {
+			if d, err := p.Digest(); err != nil || d != planDigest(text) {
+				t.Errorf("after a change of %s: %s, %v; the text has %s", c.what, d, err, planDigest(text))
+			}
+		}
+		if before, ok := seen[planDigest(text)]; ok {
+			t.Errorf("a change of %s gives the text of %s", c.what, before)
+		}
+		seen[planDigest(text)] = c.what
+	}
+}
+
+// An id that is given twice is found where it comes again, in whatever order the ids are.
+func TestDistinct(t *testing.T) {
+	for _, c := range []struct {
+		ids   []graph.ID
+		twice int // −1: none
+	}{
+		{nil, -1},
+		{[]graph.ID{"1", "2", "9", "10", "11", "a1"}, -1},
+		{[]graph.ID{"1", "2", "2"}, 2},
+		{[]graph.ID{"1", "2", "10", "2", "10"}, 3},
+		{[]graph.ID{"b", "a", "c", "aa"}, -1},
+		{[]graph.ID{"b", "a", "c", "b"}, 3},
+		{[]graph.ID{"2", "1", "3", "3"}, 3},
+	} {
+		var sensors []SensorNoise
+		for _, id := range c.ids {
+			sensors = append(sensors, SensorNoise{Sensor: Sensor{ID: id}})
+		}
+		if found := repeated(sensors); found != c.twice {
+			t.Errorf("%q: found at %d, want %d", c.ids, found, c.twice)
+		}
+	}
+}
+
+// A hash is that of its parts behind their lengths.
+func TestHashOfParts(t *testing.T) {
+	parts := [][]byte{[]byte("graphcloak"), nil, make([]byte, 70_000)}
+	if got, want := hash(parts...), Digest(sha256.Sum256(lp(parts...))); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := hashJoined(parts[0], parts[1:]), hash(parts[0], parts[2]); got != want {
+		t.Errorf("in pieces %v, want %v", got, want)
+	}
+	if got, want := hashJoined(parts[0], [][]byte{[]byte("ab"), nil, []byte("c")}), hash(parts[0], []byte("abc")); got != want {
+		t.Errorf("in pieces %v, want %v", got, want)
 	}
 }

@@ -3,11 +3,16 @@
 package privacy
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/cryptotest"
 
@@ -190,5 +195,112 @@ func TestSystemNoiseIsIndependent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTimesPower: a number times a power of two has the bits that math.Ldexp gives it, at both ends of the
+// exponents too.
+func TestTimesPower(t *testing.T) {
+	for _, x := range []float64{0, 1, 3, 1 << 40, 1<<53 - 1, 0x1.fffffffffffffp0, 0x1.8p-1022, 0x1p1023} {
+		for k := -1100; k <= 1100; k++ {
+			if got, want := timesPower(x, k), math.Ldexp(x, k); math.Float64bits(got) != math.Float64bits(want) {
+				t.Errorf("%x times 2^%d is %x, want %x", x, k, got, want)
+			}
+		}
+	}
+}
+
+// Releases that are made together have the bits of releases that are made one by one.
+func TestPerturbEach(t *testing.T) {
+	spec := testSpec(9)
+	spec.Randomness = EscrowRandomness
+	p := mustPlan(t, spec)
+	escrow := must.Get(NewEscrow(masterKey(), "d", 1))(t)
+	var readings [][]float64
+	var ids []string
+	for k := range 5 {
+		y := make([]float64, len(p.Sensors))
+		for i := range y {
+			y[i] = float64((i+3*k)%7) / 7
+		}
+		readings, ids = append(readings, y), append(ids, "r"+strconv.Itoa(k))
+	}
+	releases, err := p.PerturbEach(readings, ids, escrow)
+	if err != nil || len(releases) != len(ids) {
+		t.Fatalf("%d releases, %v", len(releases), err)
+	}
+	for k, r := range releases {
+		alone := must.Get(p.Perturb(readings[k], ids[k], escrow))(t)
+		got, _ := json.Marshal(r)
+		want, _ := json.Marshal(alone)
+		if string(got) != string(want) {
+			t.Errorf("release %d is %s, alone %s", k, got, want)
+		}
+	}
+	spec.Randomness = SystemRandomness
+	for name, f := range map[string]func() ([]*Release, error){
+		"one id short":       func() ([]*Release, error) { return p.PerturbEach(readings, ids[1:], escrow) },
+		"a reading short":    func() ([]*Release, error) { return p.PerturbEach([][]float64{readings[0][1:]}, ids[:1], escrow) },
+		"an id of nothing":   func() ([]*Release, error) { return p.PerturbEach(readings[:1], []string{""}, escrow) },
+		"a plan of system's": func() ([]*Release, error) { return mustPlan(t, spec).PerturbEach(readings, ids, escrow) },
+	} {
+		if r, err := f(); err == nil || r != nil {
+			t.Errorf("%s: released", name)
+		}
+	}
+	// The nonces of equal readings would be equal.
+	if r, err := p.PerturbEach(readings, []string{"a", "b", "c", "d", "b"}, escrow); !errors.Is(err, ErrInput) || r != nil {
+		t.Errorf("two releases of one id: %v, want ErrInput", err)
+	}
+}
+
+// TestEscrowOfManySensors: the noise of releases of few sensors, and of more than one worker draws for, is, by any
+// number of workers and with equal σ side by side, what the key of each sensor gives for its own readings.
+func TestEscrowOfManySensors(t *testing.T) {
+	e := must.Get(NewEscrow(bytes.Repeat([]byte{7}, KeySize), "many", 3))(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, m := range []int{9, 65, 1000} {
+		p := manySensors(t, m)
+		p.Randomness = EscrowRandomness
+		readings, ids := manyReadings(3, m)
+		for _, workers := range []int{1, 3, 16} {
+			runtime.GOMAXPROCS(workers)
+			releases := must.Get(p.PerturbEach(readings, ids, e))(t)
+			alone := must.Get(p.Perturb(readings[0], ids[0], e))(t)
+			checkSensorKeys(t, e, append(releases, alone), append(readings, readings[0]))
+		}
+	}
+}
+
+// manyReadings are readings of m sensors, all of them different.
+func manyReadings(releases, m int) (readings [][]float64, ids []string) {
+	for k := range releases {
+		y := make([]float64, m)
+		for i := range y {
+			y[i] = float64(i+k*m) / float64(m*releases)
+		}
+		readings, ids = append(readings, y), append(ids, "r"+strconv.Itoa(k))
+	}
+	return readings, ids
+}
+
+// checkSensorKeys draws the noise of each value again, one after the other.
+func checkSensorKeys(t *testing.T, e *Escrow, releases []*Release, readings [][]float64) {
+	t.Helper()
+	for k, r := range releases {
+		wrong := 0
+		for i, s := range r.plan.Sensors {
+			key := must.Get(e.SensorKey(string(s.ID)))(t)
+			step := r.plan.Clip.round(readings[k][i], s.Exponent)
+			n, nonce, err := key.newMAC().noise(r.id, s.calibration(), step, s.Steps)
+			must.Do(t, err)
+			if r.x[i] != step+n || r.nonces[i] != nonce {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("release %d, %d workers: %d of %d values are not those of their sensors' keys", k, runtime.GOMAXPROCS(0),
+				wrong, len(r.x))
+		}
 	}
 }

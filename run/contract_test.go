@@ -3,13 +3,18 @@
 package run_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -76,4 +81,100 @@ func TestNodesOutOfRange(t *testing.T) {
 	if got := run.Spent(7).String(); got == "" {
 		t.Error("an unknown Spent has no name")
 	}
+}
+
+// TestBadSourcesBeforeTheSearch: sources that no release can be made of are refused before τ
+// is chosen and a plan is made, and the message names neither a node nor a value.
+func TestBadSourcesBeforeTheSearch(t *testing.T) {
+	s, _ := testkit.Graph(t, "id,hot,cold\nann,1.5,\nbob,0,\ncyd,0,\n", "source,target\nann,bob\nbob,cyd\n")
+	for property, want := range map[string]error{"hot": run.ErrBadSignal, "cold": run.ErrMissingSignal} {
+		searched, planned := false, false
+		job := graphcloak.Job{
+			Signal:  graphcloak.Signal{SourceProperty: property},
+			Planned: func(*graphcloak.Plan) error { planned = true; return nil },
+		}
+		job.Plan.Epsilon, job.Plan.Delta = 1, 0.01
+		_, err := graphcloak.Run(t.Context(), s, job,
+			graphcloak.LoadOptions{Progress: func(stage string, _, _ int64) { searched = searched || stage == "choose tau" }})
+		if !errors.Is(err, want) || searched || planned {
+			t.Errorf("%s: %v; searched %v, planned %v", property, err, searched, planned)
+		}
+		if err != nil && (strings.Contains(err.Error(), "ann") || strings.Contains(err.Error(), "1.5")) {
+			t.Errorf("%s: the message says more than how many: %v", property, err)
+		}
+	}
+}
+
+// TestSignalValues: values that the caller has are released as those of a store are, to the
+// same bits, and the release does not hold them.
+func TestSignalValues(t *testing.T) {
+	ring := must.Get(graph.Cycle(8))(t)
+	key := must.Get(privacy.NewEscrow(bytes.Repeat([]byte{7}, privacy.KeySize), "test", 1))(t)
+	heard := make([]float64, 8)
+	heard[3] = .90625
+	var plan *graphcloak.Plan
+	made := map[bool]string{}
+	for _, given := range []bool{false, true} {
+		store, s := memory.FromGraph(ring), graphcloak.Signal{SourceProperty: "heard"}
+		if given {
+			s.Values = heard
+		} else if err := store.Set("heard", map[graph.ID]any{ring.ID(3): heard[3]}); err != nil {
+			t.Fatal(err)
+		}
+		m := must.Get(graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+		if plan == nil {
+			opts := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}, Randomness: privacy.EscrowRandomness}
+			plan = must.Get(m.Plan(t.Context(), opts))(t)
+		}
+		short := s
+		short.Values = heard[:7]
+		if _, err := m.Release(t.Context(), plan, run.Job{Signal: short, Noise: key}); !errors.Is(err, run.ErrBadSignal) {
+			t.Errorf("seven values for eight nodes: %v", err)
+		}
+		r := must.Get(m.Release(t.Context(), plan, run.Job{Signal: s, RunID: "one", Noise: key}))(t)
+		text, err := json.Marshal(r)
+		if err != nil || bytes.Contains(text, []byte(".90625")) || r.Signal.Values != nil {
+			t.Errorf("the release holds the values: %v", err)
+		}
+		made[given] = string(text)
+	}
+	if made[true] != made[false] {
+		t.Error("values of the caller are released to other bits than those of a store")
+	}
+}
+
+// A source of five methods is spent from a ledger that the job names, and takes no
+// results; one that names no ledger is refused.
+func TestBareSource(t *testing.T) {
+	g := must.Get(graph.Path(12))(t)
+	s := memory.FromGraph(g)
+	must.Do(t, s.Set("source", map[graph.ID]any{g.ID(3): 1}))
+	bare := struct{ graphcloak.Source }{s}
+	job := testkit.PaperJob()
+	job.Public, job.Write = graphcloak.Public{}, graphcloak.WriteOptions{}
+	do := func() error {
+		_, err := graphcloak.Run(t.Context(), bare, job, graphcloak.LoadOptions{})
+		return err
+	}
+	if err := do(); !errors.Is(err, run.ErrNoLedger) {
+		t.Errorf("without a ledger: %v, want ErrNoLedger", err)
+	}
+	var l privacy.MemoryLedger
+	job.Ledger = &l
+	job.Write.Enabled = true
+	if err := do(); !errors.Is(err, run.ErrNoSink) {
+		t.Errorf("without a sink: %v, want ErrNoSink", err)
+	}
+	unspent(t, &l)
+	other := memory.FromGraph(g)
+	job.Write.To = other
+	if err := do(); err == nil {
+		t.Error("a sink took results on a graph of another store")
+	}
+	job.Write.Enabled = false
+	must.Do(t, do())
+	if a, err := privacy.VerifyLedger(t.Context(), &l, run.Scope(job.Signal)); err != nil || a.Releases != 1 {
+		t.Errorf("the ledger holds %d releases, %v, want 1", a.Releases, err)
+	}
+	unspent(t, s.Ledger())
 }

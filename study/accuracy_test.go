@@ -4,13 +4,20 @@ package study_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
+	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/study"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // TestOutlook: it is the accuracy of Expect, by the same trials, and by more where 200 do not tell it from chance; as much as there is
@@ -33,5 +40,93 @@ func TestOutlook(t *testing.T) {
 		if _, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, sample, time.Microsecond); !errors.Is(err, study.ErrLong) {
 			t.Errorf("within a microsecond: %v", err)
 		}
+	}
+}
+
+// A plan says how many nodes hide a source from a reader who knows its mass: what an
+// evaluation finds that assumes amplitude 1, on the same sources and noise.
+func TestKnownMass(t *testing.T) {
+	s := open(t, "karate")
+	job := karate()
+	m, p := testkit.Planned(t, s, job)
+	of := func(a posterior.Amplitude) *study.Evaluation {
+		o := options(100, simulate.Options{Amplitude: 1, Recover: analyst.Options{Amplitude: a}})
+		return must.Get(study.Evaluate(t.Context(), m.Model, p, o))(t)
+	}
+	blind, knowing := of(posterior.UniformAmplitude), of(posterior.UnitAmplitude)
+	if blind.KnownMassSetSize != knowing.CredibleSetSize || knowing.KnownMassSetSize != knowing.CredibleSetSize {
+		t.Errorf("known mass: %v and %v nodes, want %v", blind.KnownMassSetSize, knowing.KnownMassSetSize, knowing.CredibleSetSize)
+	}
+	if !(blind.KnownMassSetSize < blind.CredibleSetSize) {
+		t.Errorf("%v nodes with the mass known, %v without: knowing is to help", blind.KnownMassSetSize, blind.CredibleSetSize)
+	}
+}
+
+// What the mean distance leaves out is said: of two components that are alike and have no
+// sensor but one, which tells nothing of the other, the posterior puts a part in each.
+func TestMassElsewhereIsCounted(t *testing.T) {
+	dir := t.TempDir()
+	var nodes, edges strings.Builder
+	nodes.WriteString("id,group\n")
+	edges.WriteString("source,target\n")
+	for i := range 40 {
+		fmt.Fprintf(&nodes, "%d,%d\n", i, i/10)
+		if i%20 < 19 {
+			fmt.Fprintf(&edges, "%d,%d\n", i, i+1)
+		}
+	}
+	testkit.Write(t, dir, "nodes.csv", nodes.String())
+	testkit.Write(t, dir, "relationships.csv", edges.String())
+	s := testkit.Folder(t, dir)
+	job := karate()
+	job.Communities.Property = "group"
+	job.Plan.Epsilon, job.Plan.Delta = 0.01, 1e-9 // next to nothing is told
+	m, p := testkit.Planned(t, s, job)
+	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(50, simulate.Options{Amplitude: 1, Recover: job.Recover})))(t)
+	if math.Abs(e.Elsewhere-0.5) > 0.01 {
+		t.Errorf("%v of the posterior is in the other of two components, want 0.5", e.Elsewhere)
+	}
+}
+
+// The tool is never right more often than its own limit, which grows with ε, and the
+// limit says something where ε is small.
+func TestLimit(t *testing.T) {
+	for name, property := range map[string]string{"karate": "club", "net3": ""} {
+		s := open(t, name)
+		before := 0.0
+		for _, eps := range []float64{.5, 4} {
+			job := karate()
+			job.Settings.Public.Communities = community.Options{Property: property}
+			job.Settings.Tau = 6
+			job.Plan.Budget = privacy.Budget{Epsilon: eps, Delta: 1e-5}
+			m, p := testkit.Planned(t, s, job)
+			must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 50}))
+			a := p.Accuracy
+			if a.Limit == nil || a.Limit.AnyMechanism == nil {
+				t.Fatalf("%s: no limit", name)
+			}
+			if l := a.Limit.Gaussian; l < a.Probability || l < a.Chance || *a.Limit.AnyMechanism < l || l <= before {
+				t.Errorf("%s, ε = %v: accuracy %v, limit %v, of any mechanism %v; before %v", name, eps, a.Probability, l,
+					*a.Limit.AnyMechanism, before)
+			}
+			before = a.Limit.Gaussian
+			if eps < 1 && before > .8 {
+				t.Errorf("%s: the limit is %v at ε = %v", name, before, eps)
+			}
+			if text := a.LimitSentence(p.Epsilon, p.Delta); !strings.Contains(text, "no mechanism with the guarantee") {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+	}
+}
+
+// Where ε and δ are those of each sensor alone they bound nothing together.
+func TestLimitPerSensor(t *testing.T) {
+	job := karate()
+	job.Plan.Guarantee = privacy.PerSensor
+	m, p := testkit.Planned(t, open(t, "karate"), job)
+	must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 10}))
+	if l := p.Accuracy.Limit; l.AnyMechanism != nil || l.Gaussian < p.Accuracy.Probability {
+		t.Errorf("limit %+v", l)
 	}
 }

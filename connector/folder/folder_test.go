@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -118,4 +119,87 @@ func TestRows(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(rows, want) {
 		t.Errorf("%v, %v, want %v", rows, err, want)
 	}
+}
+
+// TestUnusedWeightIsTold: a column that is named weight and not read is told of.
+func TestUnusedWeightIsTold(t *testing.T) {
+	for _, c := range []struct {
+		header string
+		sel    graph.Selection
+		told   bool
+	}{
+		{"weight", graph.Selection{}, true},
+		{"Weight", graph.Selection{}, true},
+		{"weight", graph.Selection{RelationshipWeightProperty: "weight"}, false},
+		{"weight", graph.Selection{LengthProperty: "weight"}, false},
+		{"km", graph.Selection{}, false},
+	} {
+		s := open(t, files(t, "id\n1\n2\n", "source,target,"+c.header+"\n1,2,3\n"))
+		must.Get(s.Graph(t.Context(), c.sel))(t)
+		if told := strings.Contains(strings.Join(s.Unused(), "\n"), "is not used"); told != c.told {
+			t.Errorf("%s, %+v: %q", c.header, c.sel, s.Unused())
+		}
+	}
+	s, err := folder.New(t.Context(), files(t, "id\n1\n2\n", "source,target,weight\n1,2,3\n"), folder.Options{Generated: true})
+	must.Do(t, err)
+	if _, err := s.Graph(t.Context(), graph.Selection{}); err != nil || len(s.Unused()) > 0 {
+		t.Errorf("%v, of a graph that ships: %q", err, s.Unused())
+	}
+}
+
+// TestSignalIsNoPublicColumn: ids and labels are read without noise, so they are no
+// signal under any of their names, and other columns are.
+func TestSignalIsNoPublicColumn(t *testing.T) {
+	for nodes, refused := range map[string][]string{
+		"id,labels,x\n1,1,0.5\n2,0,1\n": {"id", "labels"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": "source,target\n1,2\n"} {
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		}
+		c := folder.CSV{FS: os.DirFS(dir)}
+		g := must.Get(c.Graph(t.Context(), graph.Selection{}))(t)
+		for _, name := range refused {
+			if values, err := c.Signal(t.Context(), g, name); !errors.Is(err, connector.ErrInput) {
+				t.Errorf("%q: %q is read as %v (%v)", nodes, name, values, err)
+			}
+		}
+		if values, err := c.Signal(t.Context(), g, "x"); err != nil || values[0] != 0.5 {
+			t.Errorf("%q: x is %v (%v)", nodes, values, err)
+		}
+	}
+}
+
+// A file that another process replaces again and again, as every run does that writes to the
+// folder, is opened all the same.
+func TestOpenWhileReplaced(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "nodes.csv")
+	var done atomic.Bool
+	replace := func() {
+		if err := os.WriteFile(path+".new", []byte("id\n"), 0o600); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Error(err)
+		}
+	}
+	replace()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !done.Load() {
+			replace()
+		}
+	}()
+	for range 5000 {
+		f, err := folder.Dir(dir).Open("nodes.csv")
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		f.Close()
+	}
+	done.Store(true)
+	<-ended
 }

@@ -5,13 +5,18 @@ package arch
 import (
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"go/types"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/internal/must"
 )
@@ -121,4 +126,84 @@ func (empty) Import(path string) (*types.Package, error) {
 	p := types.NewPackage(path, path[strings.LastIndex(path, "/")+1:])
 	p.MarkComplete()
 	return p, nil
+}
+
+// maxColumns bounds a line of Go; a tab counts as four.
+const maxColumns = 140
+
+// TestLinesFit: no line is longer than maxColumns, but in a raw string, whose text is as it is.
+func TestLinesFit(t *testing.T) {
+	lines := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		raw := rawLines(src)
+		for k, line := range strings.Split(string(src), "\n") {
+			lines++
+			if n := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); n > maxColumns && !raw[k+1] {
+				t.Errorf("%s:%d has %d columns", strings.TrimPrefix(path, "../../"), k+1, n)
+			}
+		}
+		return nil
+	})
+	must.Do(t, err)
+	if lines < 50_000 {
+		t.Errorf("%d lines were read", lines)
+	}
+}
+
+// rawLines are the lines, from 1, on which a raw string stands.
+func rawLines(src []byte) map[int]bool {
+	file := token.NewFileSet().AddFile("", -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, src, nil, 0)
+	raw := make(map[int]bool)
+	for {
+		pos, tok, text := s.Scan()
+		if tok == token.EOF {
+			return raw
+		}
+		if tok == token.STRING && text[0] == '`' {
+			for k := range strings.Count(text, "\n") + 1 {
+				raw[file.Line(pos)+k] = true
+			}
+		}
+	}
+}
+
+// Every fuzz target starts from inputs that are kept: in its corpus or in its code.
+// Without them go test tries none, and fuzzing begins with noise.
+func TestFuzzTargetsHaveSeeds(t *testing.T) {
+	const top = "../.."
+	target := regexp.MustCompile(`(?ms)^func (Fuzz\w+)\(.*?^}`)
+	found := 0
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range target.FindAllStringSubmatch(string(text), -1) {
+			found++
+			corpus, err := filepath.Glob(filepath.Join(filepath.Dir(path), "testdata", "fuzz", m[1], "*"))
+			if err != nil {
+				return err
+			}
+			if len(corpus) == 0 && !strings.Contains(m[0], ".Add(") {
+				t.Errorf("%s: %s has neither a corpus nor a seed", path, m[1])
+			}
+		}
+		return nil
+	})
+	must.Do(t, err)
+	if found < 10 {
+		t.Errorf("%d fuzz targets were found", found)
+	}
 }

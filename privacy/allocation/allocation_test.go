@@ -259,3 +259,79 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("160 of 800 candidates reach %v, all sensors %v", value[1], value[0])
 	}
 }
+
+// TestLimitIsHonoured: wherever the work ends, each objective returns private weights, the same at any number of
+// workers; and a limit that does not bind changes no bit.
+func TestLimitIsHonoured(t *testing.T) {
+	g, labels, err := graph.SBM(60, 3, .3, .03, 5)
+	must.Do(t, err)
+	m, d := model(t, g, laplacian.Combinatorial, 1)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, o := range byRows {
+		free := must.Get(optimizeAs(t, m, d, labels, o, Options{}))(t)
+		cut := 0
+		for opts := (Options{Time: 1}); ; opts.Time *= 2 {
+			var r [2]*Result
+			for k, workers := range []int{1, 3} {
+				runtime.GOMAXPROCS(workers)
+				r[k] = must.Get(optimizeAs(t, m, d, labels, o, opts))(t)
+			}
+			if !slices.Equal(r[0].Weights, r[1].Weights) || r[0].CutShort != r[1].CutShort {
+				t.Errorf("%v, %v: one worker and three differ", o, opts.Time)
+			}
+			if !r[0].CutShort {
+				if !slices.Equal(r[0].Weights, free.Weights) {
+					t.Errorf("%v: a limit that does not bind changes the result", o)
+				}
+				break
+			}
+			cut++
+			if b, err := sensitivity.Bound(t.Context(), m, r[0].Weights, sensitivity.Options{}); err != nil || b.Upper > 1+1e-6 ||
+				b.Lower < 1-1e-6 {
+				t.Errorf("%v, %v: certificate [%v, %v] %v, want 1 inside", o, opts.Time, b.Lower, b.Upper, err)
+			}
+		}
+		if cut < 5 {
+			t.Errorf("%v: %d limits cut the search, so that little was tested", o, cut)
+		}
+	}
+}
+
+// A programme that has lost one of its tight edges gives weights that are not
+// private; the certificate over every edge says so.
+func TestLostEdgeIsCaught(t *testing.T) {
+	g, labels, err := graph.SBM(200, 4, .1, .005, 8)
+	must.Do(t, err)
+	l := laplacian.New(g, laplacian.Combinatorial)
+	d := must.Get(expm.New(t.Context(), l, 2, expm.Options{}))(t)
+	m := sensitivity.Model{Graph: g, Laplacian: l, Tau: 2, Diffusion: d}
+	allocate := func(lost []edge) (*problem, []float64) {
+		p, sensors := unread(t, m, d, labels, Information, Options{})
+		p.gap = 1e-8
+		must.Do(t, p.read(d, sensors))
+		p.rows.edges = slices.DeleteFunc(p.rows.edges, func(e edge) bool { return slices.Contains(lost, e) })
+		p.value = p.value[:len(p.rows.edges)]
+		u := must.Get(p.newProgramme(p.cap).maximise(p.separation()))(t)
+		p.normalise(u)
+		return p, u
+	}
+	whole, u := allocate(nil)
+	whole.rows.constraints(whole.value, u)
+	caught := 0
+	for k, v := range whole.value {
+		if v < 1-1e-6 {
+			continue
+		}
+		lost := whole.rows.edges[k]
+		_, u := allocate([]edge{lost})
+		b := must.Get(sensitivity.Bound(t.Context(), m, u, sensitivity.Options{}))(t)
+		if at := [2]int{int(lost.u), int(lost.v)}; b.Lower > 1+1e-4 && b.Edge == at {
+			caught++
+		} else {
+			t.Errorf("without edge %v the certificate is [%v, %v] at %v", at, b.Lower, b.Upper, b.Edge)
+		}
+	}
+	if caught == 0 {
+		t.Error("no tight edges")
+	}
+}

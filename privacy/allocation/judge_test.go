@@ -3,14 +3,19 @@
 package allocation
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/laplacian"
 )
 
 // readingsOfFew are those of some nodes at fewer sensors, of very different size, so that
@@ -118,5 +123,115 @@ func TestSketchGoesOn(t *testing.T) {
 	must.Do(t, again.Simulate(SketchTrials))
 	if again.Accuracy != long.Accuracy {
 		t.Error("fewer releases change what was simulated")
+	}
+}
+
+// The largest values are those at the head of a stable sort, equal ones in order.
+func TestLargest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	for range 200 {
+		value, want := make([]float64, r.IntN(40)), []int{}
+		for k := range value {
+			value[k], want = float64(r.IntN(12)), append(want, k)
+		}
+		slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(value[b], value[a]) })
+		if got := largest(value, 16); !slices.Equal(got, want[:min(16, len(want))]) {
+			t.Fatalf("%v of %v, want %v", got, value, want)
+		}
+	}
+}
+
+// TestSimulatedPosterior compares the posterior of the simulation with quadrature,
+// for amplitudes that the reading leaves open, fixes, and pushes to either end; with the fewer levels of a draft roughly.
+func TestSimulatedPosterior(t *testing.T) {
+	tolerance := []float64{.01, .05}
+	for _, z := range []float64{1e-3, .3, 2, 40, 300} { // 1/standard deviation of the amplitude
+		for _, amplitude := range []float64{-1, 0, .4, .98, 1, 1.5} {
+			// The second node's reading is a tenth weaker.
+			m := mat.NewDense(2, 1, []float64{z, .9 * z})
+			half := []float64{z * z / 2, .81 * z * z / 2}
+			var logs, want [2]float64
+			for i := range 2 {
+				logs[i], want[i] = amplitudes(z*amplitude*m.At(i, 0), 2*half[i])
+			}
+			total := floats.LogSumExp(logs[:])
+			for k, size := range []size{fullSize, draftSize} {
+				c := channel{p: &problem{size: size}, prior: []float64{.5, .5}, labels: []int{0, 1}}
+				post, mean := make([]float64, 2), make([]float64, 2)
+				c.posterior(post, mean, m, []float64{z * amplitude}, half)
+				for i := range 2 {
+					if p := math.Exp(logs[i] - total); math.Abs(post[i]-p) > tolerance[k] || math.Abs(mean[i]-want[i]) > tolerance[k] {
+						t.Errorf("%d levels, z = %v, amplitude %v, node %d: probability %v and mean %v, want %v and %v", size.levels, z,
+							amplitude, i, post[i], mean[i], p, want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// amplitudes returns log ∫ e^{at − a²n/2} da over [0, 1] and the mean of a, by the
+// midpoint rule on two million points.
+func amplitudes(t, n float64) (log, mean float64) {
+	const points = 2_000_000
+	peak := 0.0
+	if t > 0 {
+		peak = min(1, t/n)
+	}
+	most := peak*t - peak*peak*n/2
+	var sum, first float64
+	for q := range points {
+		a := (float64(q) + .5) / points
+		e := math.Exp(a*t - a*a*n/2 - most)
+		sum, first = sum+e, first+a*e
+	}
+	return most + math.Log(sum/points), first / sum
+}
+
+// What is not better than equal noise beyond chance is compared a second time, and nothing else is, as the number of
+// releases shows. A comparison has the same bits at any number of workers.
+func TestSecondComparison(t *testing.T) {
+	m, d, labels, _ := blocks(t, 200, 4, laplacian.Combinatorial, 1)
+	p, sensors := unread(t, m, d, labels, Energy, Options{Noise: noise})
+	equal := 1 / p.equalPeak(d, sensors)
+	b := budget{trials: 1, probes: 2, again: 4}
+	for _, c := range []struct {
+		factor float64 // of equal weights
+		ripple float64 // of every second, up, and of the others, down
+		again  int
+		trials int
+		gain   bool
+	}{
+		{10, 0, 4, 16, true},
+		{1.001, 0, 4, 16, true}, // in each release by itself, so that it is clear at once
+		{1, .3, 4, 64, true},
+		{1, -.3, 4, 64, false},  // better at first, by chance
+		{.999, 0, 4, 64, false}, // clearly worse, for which norms may be to blame
+		{.999, 0, 3, 48, false},
+		{.999, 0, 1, 16, false}, // not in the budget
+	} {
+		u := ones(len(sensors))
+		for k := range u {
+			u[k] = c.factor * equal * (1 + c.ripple*float64(1-2*(k%2)))
+		}
+		b.again = c.again
+		s, err := p.compare(d, sensors, u, equal, b)
+		if none := (*NoGain)(nil); errors.As(err, &none) {
+			s = &none.Simulated
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if s.Trials != c.trials || (err == nil) != c.gain {
+			t.Errorf("%+v: %+v, %v", c, *s, err)
+		}
+		workers := runtime.GOMAXPROCS(3)
+		same, err := p.compare(d, sensors, u, equal, b)
+		runtime.GOMAXPROCS(workers)
+		if none := (*NoGain)(nil); errors.As(err, &none) {
+			same = &none.Simulated
+		}
+		if *same != *s {
+			t.Errorf("%+v: %+v with three workers, %+v", c, *same, *s)
+		}
 	}
 }

@@ -3,6 +3,7 @@
 package posterior_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -212,5 +213,125 @@ func TestCheckRefuses(t *testing.T) {
 	if _, err := posterior.Second(t.Context(), heated(rand.New(rand.NewPCG(1, 8)), 3, 1, 2),
 		posterior.Options{Prior: []float64{1}}); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("a prior of one node for three: %v", err)
+	}
+}
+
+// under are the same measurements with each operator.
+func under(y []float64, operators ...linop.Operator) (list []measurement.Data) {
+	for _, a := range operators {
+		list = append(list, measurement.Data{A: a, Y: y})
+	}
+	return list
+}
+
+// Whatever the number of operators, a source is found where there is none as often as is
+// said, and where there is one under any of them: of 250 runs the shares of .05 and .2 are
+// within .046 and .085 with probability above .999.
+func TestPresenceErrsAsOftenAsItSays(t *testing.T) {
+	var operators []linop.Operator
+	for _, tau := range []float64{.1, 1, 5} {
+		m := heatOn(12, tau)
+		m.Scale(6, m)
+		operators = append(operators, linop.Dense{M: m})
+	}
+	test := func(run int, y []float64) *posterior.Presence {
+		opts := posterior.CheckOptions{Trials: 99, Seed: uint64(run)}
+		return must.Get(posterior.NewPresence(t.Context(), under(y, operators...), opts))(t)
+	}
+	five, twenty := rates(250, func(run int) float64 {
+		return test(run, heated(rand.New(rand.NewPCG(uint64(run), 5)), 12, 0, 6).Y).NoSource
+	})
+	if math.Abs(five-.05) > .046 || math.Abs(twenty-.2) > .085 {
+		t.Errorf("without a source it is found in %v and %v, want .05 and .2", five, twenty)
+	}
+	y := make([]float64, 12)
+	linop.ColumnsTo(operators[0], y, []int{4})
+	if p := test(1, y); p.NoSource > .01 || p.LogPresence <= p.Threshold(.01) {
+		t.Errorf("a clear source: %+v", *p)
+	}
+}
+
+// The odds are the mean of those under each operator; with one they are that of the check,
+// and so is all the rest, to the bit.
+func TestPresenceIsTheMeanOfTheOdds(t *testing.T) {
+	d := heated(rand.New(rand.NewPCG(2, 6)), 9, .6, 5)
+	other := heatOn(9, 3)
+	opts := posterior.CheckOptions{Trials: 19, Options: posterior.Options{Prior: []float64{1, 2, 0, 1, 1, 1, 3, 1, 1}}}
+	c := must.Get(newCheck(t.Context(), d, opts))(t)
+	p, err := posterior.NewPresence(t.Context(), under(d.Y, d.A), opts)
+	if err != nil || p.LogPresence != c.LogPresence || p.NoSource != c.NoSource || !slices.Equal(p.Null, c.Null) {
+		t.Errorf("%+v, want %+v (%v)", p, c.Presence, err)
+	}
+	o := must.Get(posterior.NewPresence(t.Context(), under(d.Y, linop.Dense{M: other}), opts))(t)
+	p, err = posterior.NewPresence(t.Context(), under(d.Y, d.A, linop.Dense{M: other}), opts)
+	if want := math.Log((math.Exp(c.LogPresence) + math.Exp(o.LogPresence)) / 2); err != nil || math.Abs(p.LogPresence-want) > 1e-12 {
+		t.Errorf("log odds %v, want %v (%v)", p.LogPresence, want, err)
+	}
+}
+
+func TestPresenceRefused(t *testing.T) {
+	if _, err := posterior.NewPresence(t.Context(), under(nil), posterior.CheckOptions{}); !errors.Is(err, posterior.ErrInvalid) {
+		t.Errorf("no operator: %v", err)
+	}
+}
+
+// newChecks tests the measurements of the first of some operators.
+func newChecks(ctx context.Context, data []measurement.Data, opts posterior.CheckOptions) (*posterior.Check, error) {
+	c, err := posterior.NewChecker(ctx, data, opts)
+	if err != nil {
+		return nil, err
+	}
+	return c.Check(data[0].Y), nil
+}
+
+// newCheck tests those of one.
+func newCheck(ctx context.Context, d measurement.Data, opts posterior.CheckOptions) (*posterior.Check, error) {
+	return newChecks(ctx, []measurement.Data{d}, opts)
+}
+
+// TestChecksOverTau: where one of several operators made the measurements, which of them is not known, the
+// model is refused no more often than it says, at any of them; the p-value is the largest of those
+// under each.
+func TestChecksOverTau(t *testing.T) {
+	const n, runs = 12, 240
+	var operators []linop.Operator
+	for _, tau := range []float64{.5, 1, 2, 4} {
+		m := heatOn(n, tau)
+		m.Scale(1/.08, m)
+		operators = append(operators, linop.Dense{M: m})
+	}
+	for truth, a := range operators {
+		var alarms [2]int
+		for run := range runs {
+			rnd := rand.New(rand.NewPCG(uint64(truth), uint64(run)))
+			y := mat.Col(nil, rnd.IntN(n), a.(linop.Dense).M)
+			for s := range y {
+				y[s] += rnd.NormFloat64()
+			}
+			opts := posterior.CheckOptions{Trials: 39, Seed: uint64(run)}
+			c := must.Get(newChecks(t.Context(), under(y, operators...), opts))(t)
+			for k, level := range [2]float64{.05, .25} {
+				if c.Fit <= level+1e-12 {
+					alarms[k]++
+				}
+			}
+			if run > 3 {
+				continue
+			}
+			largest := 0.0
+			for _, b := range operators {
+				one := must.Get(newCheck(t.Context(), measurement.Data{A: b, Y: y}, opts))(t)
+				largest = max(largest, one.Fit)
+			}
+			if c.Fit != largest {
+				t.Errorf("operator %d, run %d: p = %v, want %v, the largest", truth, run, c.Fit, largest)
+			}
+		}
+		for k, level := range [2]float64{.05, .25} { // 4 standard errors
+			if most := runs*level + 4*math.Sqrt(runs*level*(1-level)); float64(alarms[k]) > most {
+				t.Errorf("operator %d: the fit is below %v in %d of %d runs", truth, level, alarms[k], runs)
+			}
+		}
+		t.Logf("operator %d: %v of %d", truth, alarms, runs)
 	}
 }

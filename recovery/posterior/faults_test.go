@@ -14,7 +14,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -295,6 +298,189 @@ func TestFaultyPrior(t *testing.T) {
 	for _, rate := range []float64{0, 1e-300, .01, .25, .9, 1 - 1e-12} {
 		if got, want := posterior.FaultyPrior(rate), 1-faultPrior(rate)[isSound]; math.Abs(got-want) > 1e-12 {
 			t.Errorf("rate %v: %v, want %v", rate, got, want)
+		}
+	}
+}
+
+// With noise far below the rounding of what sensors read the posterior ends, finds the source and the stuck sensor,
+// and says that it took them for noisier, also by products.
+func TestFaultsUnderNoNoise(t *testing.T) {
+	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UniformAmplitude, posterior.UnitAmplitude} {
+		d, f := sensing(24, 1e-13, 20)
+		opts := posterior.Options{Faults: f, Amplitude: amplitude}
+		p := must.Get(posterior.New(t.Context(), d, opts))(t)
+		hidden := must.Get(posterior.New(t.Context(), measurement.Data{A: productsOnly{d.A}, Y: d.Y}, opts))(t)
+		for _, p := range []*posterior.Posterior{p, hidden} {
+			if p.Best() != 4 || !(p.Probability[4] > .999) || !(p.Faulty[20] > .999) || !p.Raised || math.IsNaN(p.LogPresence) {
+				t.Errorf("%v: node %d with %v, sensor 20 broken with %v, raised: %v", amplitude, p.Best(), p.Probability[4],
+					p.Faulty[20], p.Raised)
+			}
+		}
+	}
+	d, f := sensing(24, .05, -1)
+	if p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f}); err != nil || p.Raised {
+		t.Errorf("enough noise: raised, %v", err)
+	}
+}
+
+// TestLocalFaults: where columns are local the posterior is within its bound of the exact one, whatever the noise, with sensors at
+// some of the nodes, and of the same bits with any number of workers.
+func TestLocalFaults(t *testing.T) {
+	g, _, err := graph.RoadLike(200, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []laplacian.Kind{laplacian.Combinatorial, laplacian.RandomWalk} {
+		d := must.Get(expm.New(t.Context(), laplacian.New(g, kind), 1, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-10}))(t)
+		for _, sigma := range []float64{.3, .03, .004} {
+			testLocalFaults(t, d, sigma)
+		}
+	}
+}
+
+func testLocalFaults(t *testing.T, d *expm.Diffusion, sigma float64) {
+	t.Helper()
+	n, _ := d.Dims()
+	rnd := rand.New(rand.NewPCG(23, 1))
+	unit, heat := make([]float64, n), make([]float64, n)
+	unit[77] = 1
+	d.MulVecTo(heat, false, unit)
+	var nodes []int
+	var y, u []float64
+	f := posterior.Faults{Rate: .01}
+	for i := 0; i < n; i += 2 {
+		reading := heat[i]
+		if rnd.IntN(30) == 0 {
+			reading = 1
+		}
+		nodes, y, u = append(nodes, i), append(y, reading+sigma*rnd.NormFloat64()), append(u, 1/(sigma*sigma))
+		f.Low, f.High = append(f.Low, 0), append(f.High, 1/sigma)
+	}
+	w := must.Get(measurement.Whiten(linop.Rows(d, nodes), y, u))(t)
+	opts := posterior.Options{Faults: f}
+	got := must.Get(posterior.New(t.Context(), w, opts))(t)
+	all, columns := make([]int, n), make([]float64, n*len(y))
+	for i := range all {
+		all[i] = i
+	}
+	linop.ColumnsTo(w.A, columns, all)
+	entries := mat.DenseCopyOf(mat.NewDense(n, len(y), columns).T())
+	want := must.Get(posterior.New(t.Context(), measurement.Data{A: linop.Dense{M: entries}, Y: w.Y}, opts))(t)
+	apart := floats.Distance(got.Probability, want.Probability, 1) / 2
+	if apart > got.ProbabilityError || got.ProbabilityError > .01 || got.ProbabilityError == 0 ||
+		math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError {
+		t.Errorf("σ = %v: %v apart with a bound of %v, log presence %v and %v with %v", sigma, apart, got.ProbabilityError, got.LogPresence,
+			want.LogPresence, got.LogOddsError)
+	}
+	if floats.Distance(got.Faulty, want.Faulty, math.Inf(1)) > 3*got.ProbabilityError {
+		t.Errorf("σ = %v: suspects are %v apart", sigma, floats.Distance(got.Faulty, want.Faulty, math.Inf(1)))
+	}
+	before := runtime.GOMAXPROCS(1)
+	again, err := posterior.New(t.Context(), w, opts)
+	runtime.GOMAXPROCS(before)
+	if err != nil || !slices.Equal(again.Probability, got.Probability) || !slices.Equal(again.Faulty, got.Faulty) {
+		t.Errorf("σ = %v: one worker gives other bits (%v)", sigma, err)
+	}
+}
+
+// far returns sensors, one a node, that read 0 but for the last.
+func far(sensors int, entry, last, low, high float64) (measurement.Data, posterior.Faults) {
+	a := mat.NewDense(sensors, sensors, nil)
+	d := measurement.Data{A: linop.Dense{M: a}, Y: make([]float64, sensors)}
+	f := posterior.Faults{Rate: .01}
+	for s := range sensors {
+		a.Set(s, s, entry)
+		f.Low, f.High = append(f.Low, low), append(f.High, high)
+	}
+	d.Y[sensors-1] = last
+	return d, f
+}
+
+// TestFaultsFarFromTheirRange: the odds of sound against broken are beyond all numbers, and yet the
+// posterior is one, and its evidence that of the arithmetic in logarithms.
+func TestFaultsFarFromTheirRange(t *testing.T) {
+	prior := faultPrior(.01)
+	broken, shifted := prior[isBroken], prior[isShifted]
+	for name, test := range map[string]struct {
+		entry, last, low, high float64
+		presence               float64 // 0: any
+	}{
+		// log(1/4 · shifted · N(100; 40, 10)/(1/8 · broken · N(100; 20, 10))), and the other sensors at 0.
+		"above a range below the means": {40, 100, 0, 20, math.Log(.25*shifted/(1./8*broken)) - 60*60/20 + 80*80/20},
+		"a reading beyond the squares":  {1e3, 1e5, 0, 1, 0},
+		"a range beyond all":            {40, 0, 1e3, 2e3, 0},
+		"a range far below":             {40, 60, -2e4, -1e4, 0},
+		"the largest length":            {40, 1e150, -1e150, 1e150, 0},
+	} {
+		d, f := far(4, test.entry, test.last, test.low, test.high)
+		opts := posterior.Options{Faults: f, Amplitude: posterior.UnitAmplitude}
+		p, err := posterior.New(t.Context(), d, opts)
+		checkFinite(t, name, p, err)
+		if err == nil && test.presence != 0 && !(math.Abs(p.LogPresence-test.presence) < .02) {
+			t.Errorf("%s: log presence %v, want %v", name, p.LogPresence, test.presence)
+		}
+		for _, amplitude := range []posterior.Amplitude{posterior.UniformAmplitude, posterior.MixedAmplitude} {
+			opts.Amplitude, opts.Faults = amplitude, f
+			p, err := posterior.New(t.Context(), d, opts)
+			checkFinite(t, name, p, err)
+		}
+		d.A = productsOnly{d.A}
+		p, err = posterior.New(t.Context(), d, opts)
+		checkFinite(t, name+", by products", p, err)
+	}
+}
+
+func checkFinite(t *testing.T, name string, p *posterior.Posterior, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	if sum := floats.Sum(p.Probability); !(math.Abs(sum-1) < 1e-9) || math.IsNaN(p.LogPresence) || math.IsInf(p.LogPresence, 0) ||
+		math.IsNaN(p.LogOddsError) || math.IsNaN(p.ProbabilityError) {
+		t.Errorf("%s: %+v", name, p)
+	}
+	for s, v := range p.Faulty {
+		if !(v >= 0 && v <= 1) {
+			t.Errorf("%s: sensor %d is broken with probability %v", name, s, v)
+		}
+	}
+}
+
+// TestFaultsOfAnyScale: readings and ranges of any scale, whatever the entries are, give numbers,
+// for one source and for two.
+func TestFaultsOfAnyScale(t *testing.T) {
+	for trial := range 20 {
+		rnd := rand.New(rand.NewPCG(4, uint64(trial)))
+		scale := func() float64 { return math.Exp(rnd.Float64()*14-4) * float64(1-2*rnd.IntN(2)) }
+		const m, n = 5, 3
+		a := mat.NewDense(m, n, nil)
+		size := math.Exp(4 * rnd.Float64())
+		for s := range m {
+			for i := range n {
+				a.Set(s, i, size*rnd.Float64())
+			}
+		}
+		d := measurement.Data{A: linop.Dense{M: a}, Y: make([]float64, m)}
+		f := posterior.Faults{Rate: math.Exp(-10 * rnd.Float64())}
+		for s := range m {
+			d.Y[s] = scale()
+			l, h := scale(), scale()
+			f.Low, f.High = append(f.Low, min(l, h)), append(f.High, max(l, h))
+		}
+		opts := posterior.Options{Faults: f}
+		p, err := posterior.New(t.Context(), d, opts)
+		checkFinite(t, "one source", p, err)
+		pairs, err := posterior.NewPairs(t.Context(), d, opts)
+		if err != nil || !(math.Abs(floats.Sum(pairs.Probability)-2) < 1e-9) || math.IsNaN(pairs.LogPresence) ||
+			math.IsInf(pairs.LogPresence, 0) {
+			t.Errorf("trial %d: %+v (%v)", trial, pairs, err)
+		}
+		if second, err := posterior.Second(t.Context(), d, opts); err != nil || math.IsNaN(second) || math.IsInf(second, 0) {
+			t.Errorf("trial %d: a second source %v (%v)", trial, second, err)
+		}
+		if t.Failed() {
+			t.Fatalf("trial %d: %v in %v to %v", trial, d.Y, f.Low, f.High)
 		}
 	}
 }
