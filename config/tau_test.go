@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config_test
+
+import (
+	"testing"
+
+	"github.com/graphcloak/graphcloak/config"
+)
+
+// A range has one τ for what takes one: the middle on a logarithmic scale, within it.
+func TestTauRange(t *testing.T) {
+	for text, want := range map[string]struct {
+		tau   config.Tau
+		value float64
+	}{
+		"auto":          {config.Tau{}, 0},
+		"3":             {config.Tau{From: 3, To: 3}, 3},
+		"1.5..2.5":      {config.Tau{From: 1.5, To: 2.5}, 1.936},
+		"1..4":          {config.Tau{From: 1, To: 4}, 2},
+		"1..1.0001":     {config.Tau{From: 1, To: 1.0001}, 1},
+		"1e-300..1e300": {config.Tau{From: 1e-300, To: 1e300}, 1},
+	} {
+		c := load(t, config.Layers{Flags: flags(t, "--tau", text)})
+		got := c.Diffusion.Tau
+		if got != want.tau || got.Value() != want.value || got.String() == "" || got.IsRange() != (got.From < got.To) {
+			t.Errorf("%s: %+v, one of it %v, want %+v and %v", text, got, got.Value(), want.tau, want.value)
+		}
+		again := load(t, config.Layers{File: file(t, "c.yaml", "tau: "+got.String()+"\n")})
+		if again.Diffusion.Tau != got {
+			t.Errorf("%s from a file: %+v", text, again.Diffusion.Tau)
+		}
+	}
+	narrow := config.Tau{From: 1.00001, To: 1.00002}
+	if v := narrow.Value(); v < narrow.From || v > narrow.To {
+		t.Errorf("%v is outside of %v", v, narrow)
+	}
+}
