@@ -725,6 +725,44 @@ var fast = []mutation{
 		}},
 		"TestUnreachedNodesAreNotLimited",
 	},
+	// Given operators.
+	{
+		"a given operator certified without its lengths",
+		[]change{{"privacy/sensitivity/given.go", "b.raise(m.Scale(e)*low, m.Scale(e)*high, e)", "b.raise(m.Scale(e)*low, high, e)"}},
+		"TestGiven",
+	},
+	{
+		"the first of the given operators certified alone",
+		[]change{{
+			"privacy/sensitivity/given.go", "for _, op := range m.Given {\n\t\twidth", "for _, op := range m.Given[:1] {\n\t\twidth",
+		}},
+		"TestGiven",
+	},
+	{
+		"a listed operator that no plan covers",
+		[]change{{"plan/model.go", "list = append(list, o.Sparse)", "_ = o"}},
+		"TestGivenOperators",
+	},
+	{
+		"two readings of a sensor under one name",
+		[]change{{"laplacian/response/response.go", `return g.ID(r.Node) + graph.ID("@"+r.Time)`, "return g.ID(r.Node)"}},
+		"TestBuild",
+	},
+	{
+		"an operator whose digest leaves the responses out",
+		[]change{{"laplacian/response/response.go", "math.Float64bits(x[k])", "math.Float64bits(0*x[k])"}},
+		"TestBuild",
+	},
+	{
+		"a given operator whose products do not round",
+		[]change{{"laplacian/linop/sparse.go", "s.err = s.norm * float64(width+4) * 0x1p-52", "s.err = 0 * float64(width)"}},
+		"TestSparse",
+	},
+	{
+		"an operator that is not compared with the plan's",
+		[]change{{"plan/operators.go", "want != (privacy.Digest{}) && want != o.Digest", "false && want != o.Digest"}},
+		"TestGivenOperators",
+	},
 }
 
 // slow lists the faults whose tests take longer; they are planted on demand.
