@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -28,7 +27,6 @@ import (
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
 
@@ -109,24 +107,6 @@ func planOf(t *testing.T, s graphcloak.Store, job graphcloak.Job) *graphcloak.Pl
 	t.Helper()
 	_, p := testkit.Planned(t, s, job)
 	return p
-}
-
-func TestPlanOfKnownGraph(t *testing.T) {
-	// 0.485540335… is σ/Δ₂ of the analytic calibration at (4, 0.1), and one hop of
-	// K₅ has Δ₂ = √2·e^{-5τ}: the paper's table prints the square wrong.
-	s, _ := testkit.Graph(t,
-		"id,source\na,1\nb,0\nc,0\nd,0\ne,0\n",
-		"source,target\na,b\na,c\na,d\na,e\nb,c\nb,d\nb,e\nc,d\nc,e\nd,e\n")
-	job := testkit.PaperJob()
-	job.Tau, job.Communities.Property = 1, ""
-	p := planOf(t, s, job)
-	want := math.Sqrt2 * math.Exp(-5)
-	if p.Sensitivity.Upper < want || p.Sensitivity.Upper > want*(1+1e-9) {
-		t.Errorf("Δ₂ ≤ %v, want %v from above", p.Sensitivity.Upper, want)
-	}
-	if ratio := p.Sigma() / want; ratio < 0.485540335 || ratio > 0.485540335*(1+1e-6) {
-		t.Errorf("σ/Δ₂ = %v, want 0.485540335 from above", ratio)
-	}
 }
 
 // Allocated noise has the guarantee of the uniform one, judged by the whitened
@@ -217,44 +197,6 @@ func TestFilesRebuildTheModel(t *testing.T) {
 	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scopes[0]); err != nil || a.Releases != 1 {
 		t.Errorf("%d releases are paid for, want 1: what is refused costs nothing (%v)", a.Releases, err)
 	}
-}
-
-// TestSameBitsAtAnyWorkerCount compares everything that recovery derives from one
-// release, and the plan's certified numbers.
-func TestSameBitsAtAnyWorkerCount(t *testing.T) {
-	s, _ := testkit.Example(t, "net3")
-	job := testkit.PaperJob()
-	job.Communities.Property = ""
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	var release *graphcloak.Release
-	var want string
-	for _, workers := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(workers)
-		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
-		p := must.Get(m.Plan(t.Context(), job.Plan))(t)
-		if release == nil {
-			release = must.Get(m.Release(t.Context(), p, run.Job{Signal: job.Signal, RunID: "bits", Attempt: "a"}))(t)
-		}
-		rep := must.Get(m.Recover(t.Context(), release, job.Recover))(t)
-		got := fingerprint(t, rep, p)
-		if want == "" {
-			want = got
-		}
-		if got != want {
-			t.Errorf("%d workers give\n%s\nwant\n%s", workers, got, want)
-		}
-	}
-}
-
-func fingerprint(t *testing.T, rep *report.Report, p *graphcloak.Plan) string {
-	t.Helper()
-	nodes := rep.Nodes()
-	nodes.Graph = nil
-	data := must.Get(json.Marshal(map[string]any{
-		"nodes": nodes, "bpdn": rep.BPDN, "communities": rep.Communities, "sensors": p.Sensors, "sensitivity": p.Sensitivity,
-	}))(t)
-	return string(data)
 }
 
 func TestRefusalsSpendNothing(t *testing.T) {

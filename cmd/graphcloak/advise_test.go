@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
@@ -157,5 +158,82 @@ func TestSearchedAllocationWarns(t *testing.T) {
 		if !strings.Contains(text, c.want) || c.want == "" && strings.Contains(text, "of the time") {
 			t.Errorf("right in %v: %q, want %q", c.right, text, c.want)
 		}
+	}
+}
+
+// TestJobListNamesWhatWillFail: a job of a property that the store lacks, or without a cap, is
+// named before its first run, and one that can run is not.
+func TestJobListNamesWhatWillFail(t *testing.T) {
+	spoken{args: "version"}.check(t)
+	jobsOnFolders(t)
+	settings := `jobs:
+  - {name: lacking, schedule: "@daily", sourceProperty: nope}
+  - {name: uncapped, schedule: "@daily", sourceProperty: leak}
+  - {name: fine, schedule: "@daily", sourceProperty: part}
+`
+	must.Do(t, os.WriteFile("night.yaml", []byte(settings), 0o600))
+	at := []string{"--from", "folder:hall", "--config", "night.yaml"}
+	if exit, _, stderr := called(t,
+		append(strings.Fields("budget set --budget-scope property=part --create --epsilon 1 --delta 0.01"), at[:2]...)...); exit != exitOK {
+		t.Fatal(stderr)
+	}
+	exit, stdout, stderr := called(t, append([]string{"job", "list", "--format", "csv"}, at...)...)
+	want := map[string]string{"fine": "", "lacking": `no node of the store has the property ""nope""`, "uncapped": "has no cap"}
+	for _, row := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
+		name, rest, _ := strings.Cut(row, ",")
+		if text := want[name]; !strings.Contains(rest, text) || text == "" && strings.Contains(rest, "first run will") {
+			t.Errorf("%s: %s, want %q", name, rest, text)
+		}
+		delete(want, name)
+	}
+	if exit != exitOK || len(want) > 0 {
+		t.Errorf("exit %d, not listed: %v: %s", exit, want, stderr)
+	}
+}
+
+// TestPlanWithNothingGiven: on graphs of all kinds
+// a plan with the defaults comes more than half of the way from chance to certainty, or its
+// warning says how far it comes and what to change; what cannot be planned ends in a hint.
+func TestPlanWithNothingGiven(t *testing.T) {
+	kit(t)
+	const served = "path,n=80" // whose answer is useful
+	graphs := []string{"sbm,n=60,k=2,in=0.3,out=0.02", served, "complete,n=12", "star,n=12", "rmat,n=32,edges=60", "path,n=1"}
+	for i := range graphs {
+		graphs[i] = "generate:" + graphs[i]
+	}
+	graphs = append(graphs, "example:karate")
+	useful := make(map[string]bool)
+	for _, g := range graphs {
+		args := []string{"plan", "--from", g, "--trials", "30"}
+		if strings.HasPrefix(g, "generate:rmat,") {
+			args = append(args, "--isolated", "drop")
+		}
+		if g != "generate:"+served { // the others take less time for a worse plan
+			args = append(args, "--allocation", "uniform")
+		}
+		exit, stdout, stderr := called(t, args...)
+		if exit != exitOK {
+			if exit != exitValidation || !strings.Contains(stderr, "the graph has no relationship") || !strings.Contains(stderr, "Hint: ") {
+				t.Errorf("%s: exit %d without a reason and a hint:\n%s", g, exit, stderr)
+			}
+			continue
+		}
+		var p graphcloak.Plan
+		if err := json.Unmarshal([]byte(stdout), &p); err != nil || p.Accuracy == nil {
+			t.Fatalf("%s: %v, %+v", g, err, p.Accuracy)
+		}
+		if a := p.Accuracy; a.Chance < .99 && 2*(a.Probability-a.Chance) > 1-a.Chance {
+			useful[g] = true
+			continue
+		}
+		why := strings.Contains(stderr, "; chance is ") || strings.Contains(stderr, "there is a single community")
+		change := strings.Contains(stderr, "--target-accuracy 0.9` finds") || strings.Contains(stderr, "give a --community-property")
+		if !strings.Contains(stderr, "Warning: ") || !why || !change {
+			t.Errorf("%s: right in %v, chance %v, and nobody is told why and what to change:\n%s", g, p.Accuracy.Probability,
+				p.Accuracy.Chance, stderr)
+		}
+	}
+	if !useful["generate:"+served] {
+		t.Errorf("the defaults do not serve %s", served)
 	}
 }
