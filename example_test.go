@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/privacy"
 )
@@ -40,7 +41,7 @@ func Example() {
 	bob, _ := g.Index("bob")
 	heard[bob] = 1
 
-	model, err := graphcloak.Load(ctx, memory.FromGraph(g), graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	model, err := graphcloak.Load(ctx, memory.FromGraph(g), graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{})
 	check(err)
 	plan, err := model.Plan(ctx, graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}})
 	check(err)
@@ -80,7 +81,7 @@ func ExampleRun() {
 	defer store.Close(ctx)
 
 	report, err := graphcloak.Run(ctx, store, graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 2, Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
+		Settings: graphcloak.Settings{Tau: tau.At(2), Public: graphcloak.Public{Communities: community.Options{Property: "club"}}},
 		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
 		Signal:   graphcloak.Signal{SourceProperty: "source"},
 		Write:    graphcloak.WriteOptions{Enabled: true},

@@ -16,7 +16,7 @@ import (
 // not depend on it. The communities are asked for once, where nothing is left to compute without them. It returns [recovery.ErrInvalid] for
 // measurements that do not fit together or to
 // the graph, for a number of sources that the prior does not allow; and
-// [expm.ErrAccuracy] where double precision does not carry [Options].TauTo.
+// [expm.ErrAccuracy] where double precision does not carry [Options].Tau.
 func (o *Operator) Analyse(ctx context.Context,
 	in Measurements, communities func(context.Context) (community.Partition, error), prior []float64, opts Options,
 	rep *report.Report,

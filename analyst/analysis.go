@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
@@ -30,9 +31,9 @@ type Options struct {
 	// FalseAlarm is the probability with which a source may be found where there is none, in
 	// (0, 1]; 0: [DefaultFalseAlarm]. At 1 a source is supposed.
 	FalseAlarm float64
-	// TauFrom and TauTo bound what τ may be where sensors measure; both 0: the operator's.
-	// The posterior of one source is then summed over τ, on up to [DenseLimit] nodes.
-	TauFrom, TauTo float64
+	// Tau is what τ may be where sensors measure; zero: the operator's. Of a range the posterior of one source is
+	// summed over τ, on up to [DenseLimit] nodes.
+	Tau tau.Range
 	// Graphs are what the process may have run on instead, where sensors measure. The posterior of one
 	// source is then summed over the operator's graph and these, each as likely beforehand, on up to
 	// [DenseLimit] nodes and as far as [Operator.Processes] says.

@@ -40,7 +40,7 @@ func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterio
 		}
 		least = min(least, r)
 	}
-	if a.opts.TauFrom < a.opts.TauTo {
+	if a.opts.Tau.IsWide() {
 		_, between, err := a.overTau(ctx, w, opts, sources)
 		return min(least, between), err
 	}
@@ -57,7 +57,7 @@ func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Opti
 	opts.Prior, opts.Norms = nil, nil
 	nodes, start := a.indices(min(candidates, len(a.probability))), []int{0, 1}[:sources]
 	f := func(logTau float64) float64 {
-		tau, r := min(max(math.Exp(logTau), a.opts.TauFrom), a.opts.TauTo), math.Inf(1)
+		tau, r := min(max(math.Exp(logTau), a.opts.Tau.From), a.opts.Tau.To), math.Inf(1)
 		data, e := w.columnsAt(ctx, nodes, tau)
 		if e == nil {
 			r, e = posterior.LeastResidual(ctx, data, start, opts)
@@ -67,11 +67,11 @@ func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Opti
 		}
 		return r
 	}
-	logs := []float64{math.Log(a.opts.TauFrom)}
+	logs := []float64{math.Log(a.opts.Tau.From)}
 	for _, t := range a.report.TauPosterior {
 		logs = append(logs, math.Log(t.Tau))
 	}
-	logs = append(logs, math.Log(a.opts.TauTo))
+	logs = append(logs, math.Log(a.opts.Tau.To))
 	lo, hi, _ := around(f, logs)
 	for k := range logs { // once more between: the least residual of all nodes may have several valleys
 		logs[k] = lo + (hi-lo)*float64(k)/float64(len(logs)-1)

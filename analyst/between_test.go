@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -41,7 +42,7 @@ func TestFitBetweenTaus(t *testing.T) {
 		in := Measurements{Nodes: nodes, Values: y, Sigmas: sigmas}
 		must.Do(t, pathOperator(t, 24, 4).Analyse(t.Context(), in,
 			detected(community.Partition{Labels: make([]int, 24), Count: 1, Names: []string{"all"}}), nil,
-			Options{TauFrom: from, TauTo: to}, rep))
+			Options{Tau: tau.Range{From: from, To: to}}, rep))
 		if p := rep.Fit.PValue; c.fits && p < report.PoorFit || !c.fits && p > .001 {
 			t.Errorf("%+v: p = %v", c, p)
 		}

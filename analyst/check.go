@@ -46,7 +46,7 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 	if err != nil {
 		return err
 	}
-	if a.opts.TauFrom < a.opts.TauTo && several && c.Fit < report.PoorFit {
+	if a.opts.Tau.IsWide() && several && c.Fit < report.PoorFit {
 		if err := a.extra(ctx, "how well the model fits between the τ of the grid", a.betweenTaus(ctx, w, opts, c)); err != nil {
 			return err
 		}

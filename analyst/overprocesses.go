@@ -23,7 +23,7 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 	if !a.opts.StoredGraph {
 		a.graphs = a.opts.Graphs
 	}
-	count, all := a.op.Processes(a.graphs, a.opts.TauFrom, a.opts.TauTo, len(a.in.Nodes))
+	count, all := a.op.Processes(a.graphs, a.opts.Tau, len(a.in.Nodes))
 	if !all {
 		a.graphs = nil
 		a.report.Notes = append(a.report.Notes, fmt.Sprintf("the process may be that of any of %d listed %ss too, which are too "+
@@ -32,12 +32,12 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 	if count == 1 {
 		return p, known, nil
 	}
-	if err := a.op.CheckProcesses(a.graphs, a.opts.TauFrom, a.opts.TauTo, a.in.Nodes); err != nil {
+	if err := a.op.CheckProcesses(a.graphs, a.opts.Tau, a.in.Nodes); err != nil {
 		return nil, nil, err
 	}
 	opts.Norms = nil // those of one process
 	var list, knownList []*posterior.Posterior
-	for x, err := range a.op.EachProcess(ctx, a.graphs, a.opts.TauFrom, a.opts.TauTo) {
+	for x, err := range a.op.EachProcess(ctx, a.graphs, a.opts.Tau) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -102,8 +102,8 @@ func (a *analysis) underEach(ctx context.Context, w *Whitened) ([]measurement.Da
 // addLearnt reports what was learnt of τ and of the graph.
 func (a *analysis) addLearnt() {
 	rep := a.report
-	if a.opts.TauFrom < a.opts.TauTo {
-		grid, share := TauGrid(a.opts.TauFrom, a.opts.TauTo), make([]float64, tauPoints)
+	if a.opts.Tau.IsWide() {
+		grid, share := TauGrid(a.opts.Tau), make([]float64, tauPoints)
 		for k := range a.processes {
 			share[k%tauPoints] += a.shares[k]
 		}
@@ -111,7 +111,7 @@ func (a *analysis) addLearnt() {
 			rep.TauPosterior = append(rep.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
 		}
 		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is "+
-			"summed over it: %s", a.opts.TauFrom, a.opts.TauTo, learntOfTau(grid, share)))
+			"summed over it: %s", a.opts.Tau.From, a.opts.Tau.To, learntOfTau(grid, share)))
 		if a.opts.Sources == 2 {
 			rep.Notes = append(rep.Notes, "two sources are weighed at the plan's τ alone, though it may be another")
 		}

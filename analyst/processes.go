@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/response"
@@ -41,24 +42,24 @@ const (
 // Processes counts the graphs times τ that a posterior of so many sensors is summed over. It is 1
 // beyond [DenseLimit] nodes, and that of the operator's graph alone, with all false, where the listed
 // graphs would take too long.
-func (o *Operator) Processes(graphs []ListedGraph, from, to float64, sensors int) (count int, all bool) {
+func (o *Operator) Processes(graphs []ListedGraph, taus tau.Range, sensors int) (count int, all bool) {
 	if o.Graph.Order() > DenseLimit {
 		return 1, len(graphs) == 0
 	}
-	taus := 1
-	if from < to {
-		taus = tauPoints
+	points := 1
+	if taus.IsWide() {
+		points = tauPoints
 	}
-	count = taus * (1 + len(graphs))
+	count = points * (1 + len(graphs))
 	if len(graphs) == 0 {
 		return count, true
 	}
 	if count > maxProcesses {
-		return taus, false
+		return points, false
 	}
 	// the error is that of CheckProcesses and EachProcess
-	if seconds, _, _ := o.processCost(graphs, to, count, sensors); seconds > processSeconds {
-		return taus, false
+	if seconds, _, _ := o.processCost(graphs, taus.To, count, sensors); seconds > processSeconds {
+		return points, false
 	}
 	return count, true
 }
@@ -84,15 +85,15 @@ func (o *Operator) processCost(graphs []ListedGraph, to float64, count, sensors 
 
 // CheckProcesses refuses a posterior over all processes that does not fit into memory, with the error of Guard,
 // and a graph whose operator cannot be computed, with that of [expm.Estimate].
-func (o *Operator) CheckProcesses(graphs []ListedGraph, from, to float64, nodes []int) error {
-	count, all := o.Processes(graphs, from, to, len(nodes))
+func (o *Operator) CheckProcesses(graphs []ListedGraph, taus tau.Range, nodes []int) error {
+	count, all := o.Processes(graphs, taus, len(nodes))
 	if count == 1 {
 		return o.CheckMemory(nodes)
 	}
 	if !all {
 		graphs = nil
 	}
-	_, bytes, err := o.processCost(graphs, to, count, len(nodes))
+	_, bytes, err := o.processCost(graphs, taus.To, count, len(nodes))
 	if err != nil || o.Guard == nil {
 		return err
 	}
@@ -100,20 +101,20 @@ func (o *Operator) CheckProcesses(graphs []ListedGraph, from, to float64, nodes 
 }
 
 // EachProcess yields every graph with every τ: the operator's own and those listed, and the operator's
-// τ, or [TauGrid] where from < to. Its errors are those of [expm.New].
-func (o *Operator) EachProcess(ctx context.Context, graphs []ListedGraph, from, to float64) iter.Seq2[Process, error] {
+// τ, or [TauGrid] of a range. Its errors are those of [expm.New].
+func (o *Operator) EachProcess(ctx context.Context, graphs []ListedGraph, taus tau.Range) iter.Seq2[Process, error] {
 	grid := []float64{0}
 	if o.Given == nil {
 		grid[0] = o.Diffusion.Tau()
 	}
-	if from < to {
-		grid = TauGrid(from, to)
+	if taus.IsWide() {
+		grid = TauGrid(taus)
 	}
 	return func(yield func(Process, error) bool) {
 		for g := range 1 + len(graphs) {
 			op, err := o, error(nil)
 			if g > 0 {
-				op, err = o.on(ctx, graphs[g-1], to)
+				op, err = o.on(ctx, graphs[g-1], taus.To)
 			}
 			for _, tau := range grid {
 				p := Process{g, tau, op}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -45,7 +46,7 @@ func TestProcessesAreBounded(t *testing.T) {
 		{100, 1, 10, 1, 1e12, 18, true},
 	} {
 		o, graphs := operatorOnPath(t, c.nodes, c.listed)
-		if count, told := o.Processes(graphs, c.from, c.to, c.sensors); count != c.count || told != c.told {
+		if count, told := o.Processes(graphs, tau.Range{From: c.from, To: c.to}, c.sensors); count != c.count || told != c.told {
 			t.Errorf("%+v: %d, %v", c, count, told)
 		}
 	}
@@ -77,19 +78,20 @@ func TestCheckProcesses(t *testing.T) {
 		full := errors.New("full")
 		var asked int64
 		o.Guard = func(_ string, bytes int64) error { asked = bytes; return full }
-		if err := o.CheckProcesses(graphs, c.from, c.to, nodes); !errors.Is(err, full) || asked < c.least || asked > c.most {
+		err := o.CheckProcesses(graphs, tau.Range{From: c.from, To: c.to}, nodes)
+		if !errors.Is(err, full) || asked < c.least || asked > c.most {
 			t.Errorf("%+v: %v, asked for %d bytes", c, err, asked)
 		}
 	}
 	o, graphs := operatorOnPath(t, n, 1)
-	if err := o.CheckProcesses(graphs, 1, 1e12, nodes); err != nil {
+	if err := o.CheckProcesses(graphs, tau.Range{From: 1, To: 1e12}, nodes); err != nil {
 		t.Errorf("without a guard: %v", err)
 	}
 	g := must.Get(graph.Star(n))(t)
 	heavy := must.Get(g.Changed([]graph.Change{{Source: g.ID(0), Target: g.ID(1), Weight: math.MaxFloat64}}))(t)
 	o.Guard = func(string, int64) error { return nil }
 	graphs[0].Laplacian = laplacian.New(heavy, laplacian.Combinatorial)
-	if err := o.CheckProcesses(graphs, 0, 0, nodes); !errors.Is(err, expm.ErrAccuracy) {
+	if err := o.CheckProcesses(graphs, tau.Range{}, nodes); !errors.Is(err, expm.ErrAccuracy) {
 		t.Errorf("a graph whose operator is out of reach: %v", err)
 	}
 }

@@ -99,7 +99,7 @@ func (a *analysis) onlyOne() string {
 	switch {
 	case a.op.Graph.Order() > DenseLimit:
 		return fmt.Sprintf("above %d nodes only one source is weighed", DenseLimit)
-	case a.opts.TauFrom < a.opts.TauTo:
+	case a.opts.Tau.IsWide():
 		return "where τ is known by a range only, one source is weighed unless `sources` says otherwise: the measure of a second one " +
 			"supposes that τ is known"
 	case a.severalProcesses():

@@ -8,18 +8,19 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 // tauPoints is the number of values of τ that an interval is summed over.
 const tauPoints = 9
 
-// TauGrid returns the τ that a posterior over [from, to] sums: the middles of equal parts on
+// TauGrid returns the τ that a posterior over a range sums: the middles of equal parts on
 // a logarithmic scale, the grid of a prior that is flat in log τ.
-func TauGrid(from, to float64) []float64 {
+func TauGrid(r tau.Range) []float64 {
 	out := make([]float64, tauPoints)
 	for k := range out {
-		out[k] = from * math.Pow(to/from, (float64(k)+.5)/tauPoints)
+		out[k] = r.From * math.Pow(r.To/r.From, (float64(k)+.5)/tauPoints)
 	}
 	return out
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	stores "github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	free "github.com/graphcloak/graphcloak/internal/memory"
 
 	"github.com/graphcloak/graphcloak"
@@ -201,7 +202,7 @@ func prepare(ctx context.Context, g *graph.Graph) (*prepared, error) {
 	if err := store.Set("source", map[graph.ID]any{g.ID(g.Order() / 2): 1}); err != nil {
 		return nil, err
 	}
-	m, err := graphcloak.Load(ctx, store, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{})
+	m, err := graphcloak.Load(ctx, store, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}

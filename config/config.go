@@ -2,6 +2,8 @@
 
 package config
 
+import "github.com/graphcloak/graphcloak/expm/tau"
+
 // Config holds every setting, checked. It does not change after [Load].
 // A nil pointer is a number that was not given.
 type Config struct {
@@ -56,7 +58,7 @@ type Projection struct {
 
 // Diffusion describes e^{-τL}.
 type Diffusion struct {
-	Tau       Tau
+	Tau       tau.Range
 	Laplacian string
 }
 

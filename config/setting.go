@@ -44,7 +44,7 @@ func row(key, arg, help, choice string, more ...Setting) (s Setting) {
 
 // parser is a field that reads itself.
 type parser interface {
-	parse(text string) error
+	Parse(text string) error
 	String() string
 }
 

@@ -39,7 +39,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // LogValue masks the secret in logs.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-func (s *Secret) parse(text string) error {
+func (s *Secret) Parse(text string) error {
 	*s = Secret(text)
 	return nil
 }
@@ -66,7 +66,7 @@ func (f From) String() string {
 	return f.Kind + ":" + f.Arg
 }
 
-func (f *From) parse(text string) error {
+func (f *From) Parse(text string) error {
 	kind, arg, _ := strings.Cut(text, ":")
 	known := slices.Contains([]string{FromFolder, FromExample, FromGenerate}, kind)
 	if text != "" && text != FromNeo4j && (!known || arg == "") {
@@ -97,7 +97,7 @@ func (c Clip) String() string {
 	return number(c.Low) + ".." + number(c.High)
 }
 
-func (c *Clip) parse(text string) error {
+func (c *Clip) Parse(text string) error {
 	*c = Clip{}
 	if text == "" {
 		return nil
@@ -124,7 +124,7 @@ func (d Deployment) String() string {
 	return d.Name + "/" + strconv.FormatUint(uint64(d.Number), 10)
 }
 
-func (d *Deployment) parse(text string) error {
+func (d *Deployment) Parse(text string) error {
 	name, number, numbered := strings.Cut(text, "/")
 	n, err := uint64(1), error(nil)
 	if numbered {
@@ -136,53 +136,6 @@ func (d *Deployment) parse(text string) error {
 	if *d = (Deployment{name, uint32(n)}); name == "" {
 		*d = Deployment{}
 	}
-	return nil
-}
-
-// Tau is the diffusion time, or what it may be: From < To where it is not known exactly.
-// The zero value is auto.
-type Tau struct{ From, To float64 }
-
-// IsRange reports whether τ may be anything from From to To.
-func (t Tau) IsRange() bool { return t.From < t.To }
-
-// Value returns one τ, 0 for auto: of a range the middle on a logarithmic scale, in four
-// digits where they lie in it.
-func (t Tau) Value() float64 {
-	if !t.IsRange() {
-		return t.From
-	}
-	middle := math.Sqrt(t.From) * math.Sqrt(t.To)
-	if short, err := strconv.ParseFloat(strconv.FormatFloat(middle, 'g', 4, 64), 64); err == nil && t.From <= short && short <= t.To {
-		return short
-	}
-	return min(max(middle, t.From), t.To)
-}
-
-func (t Tau) String() string {
-	switch {
-	case t == Tau{}:
-		return "auto"
-	case t.IsRange():
-		return number(t.From) + ".." + number(t.To)
-	}
-	return number(t.From)
-}
-
-func (t *Tau) parse(text string) error {
-	*t = Tau{}
-	if text == "auto" {
-		return nil
-	}
-	from, to, ok := parseRange(text)
-	if !strings.Contains(text, "..") {
-		x, err := strconv.ParseFloat(text, 64)
-		from, to, ok = x, x, err == nil && x <= math.MaxFloat64
-	}
-	if !ok || !(from > 0) {
-		return errors.New("auto, a number > 0, or where sensors measure FROM..TO with 0 < FROM < TO, such as 1.5..2.5")
-	}
-	*t = Tau{From: from, To: to}
 	return nil
 }
 
@@ -227,7 +180,7 @@ func (s Span) String() string {
 	return d.String()
 }
 
-func (s *Span) parse(text string) (err error) {
+func (s *Span) Parse(text string) (err error) {
 	if text == "" {
 		*s = 0
 		return nil

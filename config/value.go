@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/suggest"
 )
 
@@ -104,11 +105,11 @@ func (s Setting) store(field, raw any) (shown any, want string) {
 		*field = new(float64)
 		return s.store(*field, text)
 	case parser:
-		if err := field.parse(text); err != nil {
+		if err := field.Parse(text); err != nil {
 			return text, err.Error()
 		}
-		if tau, ok := field.(*Tau); ok && tau.From > 0 && !tau.IsRange() {
-			return tau.From, ""
+		if t, ok := field.(*tau.Range); ok && t.From > 0 && !t.IsWide() {
+			return t.From, ""
 		}
 		return field.String(), ""
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -311,7 +312,7 @@ func (d doomed) scope() string { return run.Scope(d.job().Signal) }
 func (d doomed) job() graphcloak.Job {
 	return graphcloak.Job{
 		Settings: graphcloak.Settings{
-			Tau: 2, Selection: graph.Selection{NodeLabels: []string{d.Label}, RelationshipTypes: []string{d.Label}, NodeKey: "id"},
+			Tau: tau.At(2), Selection: graph.Selection{NodeLabels: []string{d.Label}, RelationshipTypes: []string{d.Label}, NodeKey: "id"},
 			Public: graphcloak.Public{Communities: community.Options{Property: "club"}},
 		},
 		Plan: graphcloak.PlanOptions{

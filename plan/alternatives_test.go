@@ -3,6 +3,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -38,7 +40,7 @@ func valves() []plan.Alternative {
 // not; the plan file holds the graphs, and no other list can take their place.
 func TestAlternatives(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2})
+	job := testkit.MeasuredJob(tau.Range{From: 1.8, To: 2.2})
 	job.Alternatives = valves()
 	m, p := testkit.Planned(t, s, job)
 	const words = "the relationships of the graph, or of one of the 3 listed beside it and not of graphs between them, with any τ " +
@@ -46,7 +48,7 @@ func TestAlternatives(t *testing.T) {
 	if p.Uncertainty.Alternatives != 3 || p.Allocated == nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("%d alternatives, allocated %v: %s", p.Uncertainty.Alternatives, p.Allocated != nil, p.Sentence())
 	}
-	_, plain := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.8, TauTo: 2.2}))
+	_, plain := testkit.Planned(t, s, testkit.MeasuredJob(tau.Range{From: 1.8, To: 2.2}))
 	equal := job
 	equal.Plan.Allocation.Uniform = true
 	_, uniform := testkit.Planned(t, s, equal)
@@ -103,23 +105,17 @@ func TestAlternatives(t *testing.T) {
 // The list counts beside a range of τ.
 func TestListBesideARangeOfTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	for _, u := range []privacy.Uncertainty{
-		{},
-		{TauFrom: 1.8, TauTo: 2.2},
-	} {
-		job := testkit.MeasuredJob(u)
+	for _, taus := range []tau.Range{{}, {From: 1.8, To: 2.2}} {
+		job := testkit.MeasuredJob(taus)
 		job.Plan.Allocation.Uniform = true
 		_, plain := testkit.Planned(t, s, job)
 		job.Alternatives = valves()
 		m, p := testkit.Planned(t, s, job)
 		leaf := must.Get(m.Graph.Changed(valves()[0].Changes))(t)
-		tau := 2.0
-		if u.TauFrom > 0 {
-			tau = u.TauFrom
-		}
+		least := cmp.Or(taus.From, 2)
 		l := laplacian.New(leaf, laplacian.Combinatorial)
-		if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu || mostMu(t, m.Model, plain, l, tau) <= plain.Mu {
-			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", u, mu, p.Mu, mostMu(t, m.Model, plain, l, tau))
+		if mu := mostMu(t, m.Model, p, l, least); mu > p.Mu || mostMu(t, m.Model, plain, l, least) <= plain.Mu {
+			t.Errorf("%+v: on a listed graph μ = %v, charged %v; without the list %v", taus, mu, p.Mu, mostMu(t, m.Model, plain, l, least))
 		}
 	}
 }
@@ -167,7 +163,7 @@ func TestAlternativesRefused(t *testing.T) {
 			plan.ErrAlternative,
 		},
 	} {
-		job := testkit.MeasuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(tau.Range{})
 		job.Alternatives = c.list
 		if _, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -26,7 +26,7 @@ func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
 		return sensitivity.Model{Graph: m.Graph, Alpha: alpha, Given: given}
 	}
 	s := sensitivity.Model{
-		Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: m.Operator.Diffusion, Tau: m.Tau, Alpha: alpha,
+		Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: m.Operator.Diffusion, Tau: m.Tau.Value(), Alpha: alpha,
 	}
 	if len(m.Sensors) < m.Graph.Order() {
 		s.Sensors = m.Sensors
@@ -45,7 +45,7 @@ func (m *Model) sensitivityOptions(opts Options, seed [32]byte) sensitivity.Opti
 // adds it to the specification.
 func (m *Model) addSensitivity(ctx context.Context, spec *privacy.Spec, opts Options, seed [32]byte) error {
 	options := m.sensitivityOptions(opts, seed)
-	bracket, err := m.bound(ctx, opts.Alpha, nil, opts.Uncertainty, options)
+	bracket, err := m.bound(ctx, opts.Alpha, nil, m.uncertainty(), options)
 	if err != nil {
 		return err
 	}
@@ -140,9 +140,17 @@ func (m *Model) bound(ctx context.Context, alpha float64, u []float64, un privac
 	return e.Bracket, err
 }
 
+// uncertainty is how far the process that sensors measure may be from the model.
+func (m *Model) uncertainty() (u privacy.Uncertainty) {
+	if u.Alternatives, u.AlternativesDigest = m.listed.count(), m.listed.digest; m.Tau.IsWide() {
+		u.TauFrom, u.TauTo = m.Tau.From, m.Tau.To
+	}
+	return u
+}
+
 // uncertain lists the operators that are declared possible.
 func (m *Model) uncertain(un privacy.Uncertainty) sensitivity.Uncertainty {
-	set := sensitivity.Uncertainty{TauFrom: un.TauFrom, TauTo: un.TauTo}
+	set := sensitivity.Uncertainty{Tau: un.Tau()}
 	if un.Alternatives > 0 {
 		for _, g := range m.listed.graphs {
 			set.Alternatives = append(set.Alternatives, laplacian.New(g, m.Settings.Laplacian))
@@ -160,7 +168,7 @@ func (m *Model) newSpec(opts Options) privacy.Spec {
 		Calibration: opts.Calibration,
 		Guarantee:   opts.Guarantee,
 		Randomness:  opts.Randomness,
-		Uncertainty: opts.Uncertainty,
+		Uncertainty: m.uncertainty(),
 		Clip:        m.readingRange(),
 	}
 	for _, i := range m.Sensors {

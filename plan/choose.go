@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -50,7 +51,7 @@ type TauPoint struct {
 	Allocated bool    // of allocated noise; beyond 10,000 nodes equal noise is tried only where there is none
 }
 
-// This file chooses τ where [Settings].Tau is 0 and GraphCloak diffuses. τ is public, like
+// This file chooses τ where [Settings].Tau is zero and GraphCloak diffuses. τ is public, like
 // the graph: it is searched over powers of two from 1/λ_max on, judged by simulation.
 
 // fallbackTau is taken where nothing can be compared.
@@ -82,7 +83,7 @@ const (
 	gainSlack     = .1   // of what is gained over the worst τ: where little can be told, little counts
 )
 
-// ChooseTau chooses τ for plans with these options, where [Settings].Tau was 0, and keeps
+// ChooseTau chooses τ for plans with these options, where [Settings].Tau was zero, and keeps
 // it: later plans are made with it. It is nil where τ was given. It returns
 // [privacy.ErrInput] for measured readings, whose τ is nature's, [allocation.ErrInvalid],
 // [expm.ErrAccuracy], [ErrMemory], and the errors of [Model.Partition]. Where no plan can be
@@ -121,12 +122,12 @@ func (m *Model) chooseTau(ctx context.Context, opts Options) (*TauChoice, error)
 }
 
 // setTau makes the operator of another τ.
-func (m *Model) setTau(ctx context.Context, tau float64) (err error) {
-	m.Tau = tau
+func (m *Model) setTau(ctx context.Context, t float64) (err error) {
+	m.Tau = tau.At(t)
 	if m.Operator.Diffusion.Method() != expm.Eigen {
-		return m.prepareDiffusion(ctx, tau)
+		return m.prepareDiffusion(ctx, t)
 	}
-	d, err := m.Operator.Diffusion.WithTau(tau)
+	d, err := m.Operator.Diffusion.WithTau(t)
 	if err == nil {
 		m.Operator = m.Operator.With(d)
 	}
@@ -453,10 +454,10 @@ func (s *tauSearch) otherNoise() string {
 	switch n := s.m.Graph.Order(); {
 	case s.opts.Guarantee == privacy.PerSensor:
 		return "the search for τ judged equal noise for all readings together, which is not that of the guarantee perSensor"
-	case s.sketch.MaxSensors > 0 && s.opts.Allocates(n) && !s.drafting:
+	case s.sketch.MaxSensors > 0 && s.opts.Allocates(s.m.Settings, n) && !s.drafting:
 		return fmt.Sprintf("on more than %d nodes the search for τ judged equal noise at all sensors, of which %d report at most",
 			draftOrder, s.sketch.MaxSensors)
-	case s.opts.Allocates(n) && !s.drafting:
+	case s.opts.Allocates(s.m.Settings, n) && !s.drafting:
 		return fmt.Sprintf("on %d nodes the search for τ judged equal noise, not the noise that is allocated", n)
 	}
 	return ""
@@ -466,7 +467,7 @@ func (s *tauSearch) otherNoise() string {
 // noise serves where a draft takes too long.
 func (s *tauSearch) drafts() []bool {
 	switch n := s.m.Graph.Order(); {
-	case !s.opts.Allocates(n):
+	case !s.opts.Allocates(s.m.Settings, n):
 		return []bool{false}
 	case n <= draftOrder:
 		return []bool{true}

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -32,7 +33,7 @@ import (
 // openJob is a job that leaves τ to the plan.
 func openJob() graphcloak.Job {
 	job := testkit.PaperJob()
-	job.Settings.Tau, job.Communities.Property, job.Plan.Delta = 0, "", 1e-5
+	job.Settings.Tau, job.Communities.Property, job.Plan.Delta = tau.Range{}, "", 1e-5
 	return job
 }
 
@@ -65,7 +66,7 @@ func TestTauIsChosen(t *testing.T) {
 		least, chosen, atTwo := math.Inf(1), 0.0, 0.0
 		for _, p := range c.Points {
 			least = min(least, value(c, p))
-			if p.Tau == first.Model.Tau {
+			if p.Tau == first.Model.Tau.Value() {
 				chosen = value(c, p)
 			}
 			if p.Tau == 2 {
@@ -73,7 +74,7 @@ func TestTauIsChosen(t *testing.T) {
 			}
 		}
 		if c.ByDistance != single || len(c.Points) < 6 || chosen > 1.01*least+.005 || !(chosen < .9*atTwo) {
-			t.Errorf("one community: %v: chose τ = %v at %v of %+v", single, first.Model.Tau, chosen, c)
+			t.Errorf("one community: %v: chose τ = %v at %v of %+v", single, first.Model.Tau.Value(), chosen, c)
 		}
 		given := job
 		given.Settings.Tau = first.Model.Tau
@@ -114,8 +115,8 @@ func TestChosenTauInFiles(t *testing.T) {
 	_, p := testkit.Planned(t, s, job)
 	var again graphcloak.Plan
 	testkit.RoundTrip(t, p, &again)
-	if again.Model.Tau == 0 || again.Model.Tau != p.Model.Tau || again.TauChoice != nil {
-		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau, p.Model.Tau, again.TauChoice)
+	if again.Model.Tau.Value() == 0 || again.Model.Tau.Value() != p.Model.Tau.Value() || again.TauChoice != nil {
+		t.Fatalf("read back: τ = %v, want %v; %+v", again.Model.Tau.Value(), p.Model.Tau.Value(), again.TauChoice)
 	}
 	m := must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
 	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r", Attempt: "a"}); err != nil {
@@ -131,7 +132,7 @@ func TestNoTauBeatsChance(t *testing.T) {
 		job.Plan.Epsilon = epsilon
 		_, p := testkit.Planned(t, s, job)
 		c := p.TauChoice
-		want := fmt.Sprintf("named clearly more often than by chance: τ = %v was taken", p.Model.Tau)
+		want := fmt.Sprintf("named clearly more often than by chance: τ = %v was taken", p.Model.Tau.Value())
 		if strings.HasSuffix(c.Note, want) != told || c.Hopeless != told || c.Chance < .3 || c.Chance > .4 {
 			t.Errorf("ε = %v: %q at a chance of %v", epsilon, c.Note, c.Chance)
 		}
@@ -148,7 +149,7 @@ func TestTauIsChosenForThePlan(t *testing.T) {
 	m, p := testkit.Planned(t, s, job)
 	found := must.Get(study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 400}, time.Hour))(t)
 	for _, x := range p.TauChoice.Points {
-		if x.Tau == p.Model.Tau && math.Abs(x.Accuracy-found.Probability) > .08 {
+		if x.Tau == p.Model.Tau.Value() && math.Abs(x.Accuracy-found.Probability) > .08 {
 			t.Errorf("τ = %v is judged to be right %.3f of the time, the plan is %.3f", x.Tau, x.Accuracy, found.Probability)
 		}
 	}
@@ -193,8 +194,8 @@ func TestTauIsChosenEverywhere(t *testing.T) {
 					t.Error(at, err)
 					continue
 				}
-				if p.Model.Tau <= 0 || p.Model.Tau != m.Tau || len(p.TauChoice.Points) == 0 {
-					t.Errorf("%s: τ = %v of %+v", at, p.Model.Tau, p.TauChoice)
+				if p.Model.Tau.Value() <= 0 || p.Model.Tau != m.Tau || len(p.TauChoice.Points) == 0 {
+					t.Errorf("%s: τ = %v of %+v", at, p.Model.Tau.Value(), p.TauChoice)
 				}
 			}
 		}
@@ -234,9 +235,9 @@ func TestChosenAgain(t *testing.T) {
 // of reach.
 func TestTooLargeTau(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	try := func(tau float64, method expm.Method, guarantee privacy.Guarantee) error {
+	try := func(t0 float64, method expm.Method, guarantee privacy.Guarantee) error {
 		job := testkit.PaperJob()
-		job.Settings.Tau, job.Settings.Method, job.Plan.Guarantee = tau, method, guarantee
+		job.Settings.Tau, job.Settings.Method, job.Plan.Guarantee = tau.At(t0), method, guarantee
 		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
 		if err == nil {
 			_, err = m.Plan(t.Context(), job.Plan)

@@ -64,6 +64,9 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	if err := set.CheckQueries(); err != nil {
 		return nil, err
 	}
+	if err := set.Tau.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", privacy.ErrInput, err)
+	}
 	start := time.Now()
 	g, err := s.Graph(ctx, set.Selection)
 	if err != nil {
@@ -85,7 +88,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	}
 	m := &Model{
 		Settings: set, Graph: g, Sensors: sensors, Source: s, Started: NextSecond(start), found: new(detection),
-		listed: alternatives, opts: opts, Open: set.Tau == 0 && len(set.Operators) == 0,
+		listed: alternatives, opts: opts, Open: set.Tau.IsSearched() && len(set.Operators) == 0,
 	}
 	if err := m.readPublic(ctx); err != nil {
 		return nil, err
@@ -98,7 +101,7 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 	m.Millis.ReadMillis = Since(start)
 	start = time.Now()
 	if !set.Answers && len(set.Operators) == 0 {
-		if err := m.prepareDiffusion(ctx, m.Tau); err != nil {
+		if err := m.prepareDiffusion(ctx, m.Tau.Value()); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -33,7 +34,7 @@ func TestUniformIsTaken(t *testing.T) {
 	testkit.Write(t, dir, "nodes.csv", nodes.String())
 	testkit.Write(t, dir, "relationships.csv", edges.String())
 	job := testkit.PaperJob()
-	job.Settings.Tau, job.Settings.Public.Communities.Property = 4, "side"
+	job.Settings.Tau, job.Settings.Public.Communities.Property = tau.At(4), "side"
 	job.Plan.Budget.Epsilon, job.Plan.Budget.Delta = 1, 1e-5
 	job.Plan.Allocation = graphcloak.Allocation{Time: time.Second}
 	m, p := testkit.Planned(t, testkit.Folder(t, dir), job)

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -37,8 +38,8 @@ func addMatrix(b *response.Builder, m mat.Matrix, time string) error {
 
 // givenJob is a job of measured readings under given operators, e^{-τL} for some τ, and the options that give them.
 func givenJob(taus ...float64) (graphcloak.Job, graphcloak.LoadOptions) {
-	job := testkit.MeasuredJob(privacy.Uncertainty{})
-	job.Tau = 0
+	job := testkit.MeasuredJob(tau.Range{})
+	job.Tau = tau.At(0)
 	for range taus {
 		job.Operators = append(job.Operators, plan.NamedOperator{Name: "heat.csv"})
 	}
@@ -130,7 +131,7 @@ func TestGivenHeatIsHeat(t *testing.T) {
 	job.Plan.Allocation.Uniform = true
 	p := must.Get(m.Plan(t.Context(), job.Plan))(t)
 	s, _ := testkit.Example(t, "karate")
-	job = testkit.MeasuredJob(privacy.Uncertainty{})
+	job = testkit.MeasuredJob(tau.Range{})
 	job.Plan.Allocation.Uniform = true
 	_, q := testkit.Planned(t, s, job)
 	if a, b := p.Sensitivity.Upper, q.Sensitivity.Upper; math.Abs(a-b) > 1e-9*b || math.Abs(p.Sigma()-q.Sigma()) > 1e-6*q.Sigma() {

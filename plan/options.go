@@ -22,17 +22,10 @@ type Options struct {
 	// Measured says that sensors measure y themselves. Otherwise the error of the
 	// computed e^{-τL}f is charged.
 	Measured bool
-	// Uncertainty is how far the process that sensors measure may be from the model: the
-	// guarantee is certified for all of it; listed graphs for at most
-	// [sensitivity.MaxUncertain] nodes and where the guarantee is joint. Its
-	// alternative graphs are those of [Settings].
-	Uncertainty privacy.Uncertainty
 	// Clip is the public range of readings; nil: what sources in [0, 1] can reach.
 	Clip *privacy.Interval
 
 	Allocation Allocation
-
-	given bool // the operator is: for all of what it states
 
 	SensitivityTolerance float64 // relative width of the bracket; 0: 0.001 up to 10,000 nodes, else 0.05
 }
@@ -56,33 +49,33 @@ func (a Allocation) IsUniform(n int) bool {
 	return a.Uniform || !a.Optimal && n > autoLimit
 }
 
-// Allocates reports whether noise is allocated over the sensors of a graph of n nodes. An
+// Allocates reports whether noise is allocated over the sensors of a graph of n nodes under these settings. An
 // allocation saves noise where the model says that nothing can be told. Where sensors
 // measure it is made only where that is asked for, or it is declared how far the model may be off.
-func (o Options) Allocates(n int) bool {
+func (o Options) Allocates(s Settings, n int) bool {
 	a := o.Allocation
 	if o.Guarantee == privacy.PerSensor || a.IsUniform(n) {
 		return false
 	}
 	asked := a.Optimal || a.MaxSensors > 0
-	if o.given {
+	if len(s.Operators) > 0 {
 		return n <= allocation.RowsLimit
 	}
-	return !o.Measured || o.Uncertainty.Any() || asked
+	return !o.Measured || s.isUncertain() || asked
 }
 
 // equalReason says why noise that is not allocated on a graph of n nodes is uniform, "" where
 // that was asked for, or follows from a guarantee that was.
-func (o Options) equalReason(n int) string {
+func (o Options) equalReason(s Settings, n int) string {
 	a := o.Allocation
 	switch {
-	case a.Uniform || o.Allocates(n):
+	case a.Uniform || o.Allocates(s, n):
 		return ""
 	case o.Guarantee == privacy.PerSensor && !a.Optimal:
 		return ""
 	case o.Guarantee == privacy.PerSensor:
 		return "the guarantee is for each sensor by itself, and an allocation is for all readings together (--guarantee joint)"
-	case o.given:
+	case len(s.Operators) > 0:
 		return fmt.Sprintf("noise is allocated for a given operator of up to %d nodes, and here are %d", allocation.RowsLimit, n)
 	case a.IsUniform(n):
 		return fmt.Sprintf("an allocation is searched for up to %d nodes, and here are %d; --allocation optimal has one made all the same",

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/allocation"
@@ -29,12 +30,11 @@ var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is cert
 // sensitivity, [sensitivity.ErrUncertainty] for a declared one that cannot be certified,
 // [allocation.ErrInvalid], [measurement.ErrInvalid], and those of [Model.Partition] and [Model.ChooseTau].
 func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
-	opts.Alpha, opts.given = cmp.Or(opts.Alpha, 1), m.Operator.Given != nil
-	opts.Uncertainty.Alternatives, opts.Uncertainty.AlternativesDigest = m.listed.count(), m.listed.digest
-	if err := checkComputed(opts); err != nil {
+	opts.Alpha = cmp.Or(opts.Alpha, 1)
+	if err := m.checkComputed(opts); err != nil {
 		return nil, err
 	}
-	if opts.Guarantee == privacy.PerSensor && opts.Uncertainty.Any() {
+	if opts.Guarantee == privacy.PerSensor && m.isUncertain() {
 		return nil, fmt.Errorf("%w, not for a range of tau, listed graphs or operators", ErrEachSensor)
 	}
 	if opts.Guarantee == privacy.PerSensor && m.Operator.Given != nil && len(m.Operator.Given.Times()) > 1 {
@@ -47,17 +47,17 @@ func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
 	if err := m.checkIsolated(); err != nil {
 		return nil, err
 	}
-	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Graph.Order()) {
+	if most := opts.Allocation.MaxSensors; most > 0 && most < len(m.Sensors) && !opts.Allocates(m.Settings, m.Graph.Order()) {
 		return nil, fmt.Errorf("%w: at most %d of %d sensors are to report, and noise that is not allocated is the same at all of them: "+
 			"leave --max-sensors out, or have the noise allocated (--allocation optimal, --guarantee joint)",
 			allocation.ErrInvalid, most, len(m.Sensors))
 	}
-	if u := opts.Uncertainty; u.TauTo > u.TauFrom { // recovery sums over it, after the spend
-		if _, err := m.Operator.Diffusion.WithTau(u.TauTo); err != nil {
+	if m.Tau.IsWide() { // recovery sums over it, after the spend
+		if _, err := m.Operator.Diffusion.WithTau(m.Tau.To); err != nil {
 			return nil, err
 		}
 	}
-	if m.Open || opts.Allocates(m.Graph.Order()) {
+	if m.Open || opts.Allocates(m.Settings, m.Graph.Order()) {
 		defer m.BeginPartition(ctx)()
 	}
 	return m.plan(ctx, opts)
@@ -70,6 +70,7 @@ func (m *Model) plan(ctx context.Context, opts Options) (*Plan, error) {
 		return nil, fmt.Errorf("choose tau: %w", err)
 	}
 	p := &Plan{Model: m.Settings, TauChoice: choice, PublicProperties: m.PublicProperties()}
+	p.Model.Tau = tau.At(m.Tau.Value())
 	if _, err := rand.Read(p.Seed[:]); err != nil {
 		return nil, err
 	}
@@ -80,8 +81,8 @@ func (m *Model) plan(ctx context.Context, opts Options) (*Plan, error) {
 	if p.Plan, err = privacy.NewPlan(spec); err != nil {
 		return nil, m.explainTau(spec, err)
 	}
-	p.UniformReason = opts.equalReason(m.Graph.Order())
-	if opts.Allocates(m.Graph.Order()) {
+	p.UniformReason = opts.equalReason(m.Settings, m.Graph.Order())
+	if opts.Allocates(m.Settings, m.Graph.Order()) {
 		if err := m.allocate(ctx, p, spec, opts); err != nil {
 			return nil, err
 		}
@@ -116,14 +117,13 @@ func (m *Model) certifiedSpec(ctx context.Context, opts Options, seed [32]byte) 
 }
 
 // checkComputed refuses an uncertainty of a process that GraphCloak computes.
-func checkComputed(opts Options) error {
-	u := opts.Uncertainty
-	if opts.Measured || !u.Any() {
+func (m *Model) checkComputed(opts Options) error {
+	if opts.Measured || !m.isUncertain() {
 		return nil
 	}
-	if u.TauFrom < u.TauTo {
+	if m.Tau.IsWide() {
 		return fmt.Errorf("%w: tau may be anything from %v to %v, but GraphCloak diffuses the sources itself and knows tau: a range is "+
-			"for readings that sensors measure; give one number or auto", ErrComputed, u.TauFrom, u.TauTo)
+			"for readings that sensors measure; give one number or auto", ErrComputed, m.Tau.From, m.Tau.To)
 	}
 	return fmt.Errorf("%w: an uncertainty is one of readings that sensors measure", ErrComputed)
 }
@@ -163,7 +163,7 @@ func (m *Model) allocate(ctx context.Context, p *Plan, spec privacy.Spec, opts O
 	if err != nil {
 		return err
 	}
-	if opts.Uncertainty.Any() && louder(allocated, uniform.Sigma()) {
+	if m.isUncertain() && louder(allocated, uniform.Sigma()) {
 		p.UniformReason = "certified for all that is declared, an allocation has at least as much noise at every sensor"
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -23,11 +24,13 @@ import (
 type Settings struct {
 	Selection graph.Selection `json:"selection"`
 	Public
-	Tau       float64        `json:"tau"` // 0: [Model.Plan] chooses it; only where GraphCloak diffuses
+	// Tau of zero is chosen by [Model.Plan], where GraphCloak diffuses. A range is what τ may be where sensors measure: the guarantee
+	// is certified for all of it. A plan file holds one number, that of its noise.
+	Tau       tau.Range      `json:"tau"`
 	Laplacian laplacian.Kind `json:"laplacian"`
 	Method    expm.Method    `json:"kernelMethod"`
 	// Alternatives are further graphs that the process may have run on, where sensors measure: the
-	// guarantee is certified for each of them.
+	// guarantee is certified for each of them, on at most [sensitivity.MaxUncertain] nodes and where the guarantee is joint.
 	Alternatives []Alternative `json:"alternatives,omitempty"`
 	// Operators are given in place of e^{-τL}: the first is the plan's, and the guarantee is certified for each of them.
 	// Tau, Laplacian and Method then count nothing.
@@ -67,6 +70,14 @@ func (s Settings) Metric() string {
 	return s.Selection.LengthProperty
 }
 
+// isUncertain reports whether the process may be another than that of one τ on the graph itself.
+func (s Settings) isUncertain() bool {
+	if len(s.Operators) > 0 {
+		return len(s.Operators) > 1
+	}
+	return s.Tau.IsWide() || len(s.Alternatives) > 0
+}
+
 // checkPlan refuses settings that are not those of the plan beside them.
 func (s Settings) CheckPlan(p privacy.Public) error {
 	if s.Metric() != p.Metric || s.matrix() != matrixOf(p) {
@@ -86,7 +97,7 @@ func (s Settings) matrix() matrix {
 	if len(s.Operators) > 0 {
 		return matrix{operator: s.Operators[0].Digest}
 	}
-	return matrix{tau: s.Tau, laplacian: s.Laplacian.String()}
+	return matrix{tau: s.Tau.Value(), laplacian: s.Laplacian.String()}
 }
 
 func (m matrix) String() string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
@@ -29,19 +30,19 @@ func (m *Model) explainTau(spec privacy.Spec, err error) error {
 	if !errors.Is(err, privacy.ErrImprecise) && least > negligibleSensitivity {
 		return err
 	}
-	return fmt.Errorf("%w: neighbours differ less at tau = %v than double precision can tell on this graph: %w", ErrTau, m.Tau, err)
+	return fmt.Errorf("%w: neighbours differ less at tau = %v than double precision can tell on this graph: %w", ErrTau, m.Tau.Value(), err)
 }
 
 // feasibleAt reports whether a plan with uniform noise can be made for another τ.
-func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, opts Options) bool {
-	d, err := m.Operator.Diffusion.WithTau(tau)
+func (m *Model) feasibleAt(ctx context.Context, t float64, spec privacy.Spec, opts Options) bool {
+	d, err := m.Operator.Diffusion.WithTau(t)
 	if err != nil {
 		return false
 	}
-	other := m.at(tau, d)
+	other := m.at(t, d)
 	opts.SensitivityTolerance = 0.5
-	spec.Tau, spec.Weights, spec.PerSensor = tau, nil, nil
-	opts.Uncertainty, spec.Uncertainty = privacy.Uncertainty{}, privacy.Uncertainty{}
+	spec.Tau, spec.Weights, spec.PerSensor = t, nil, nil
+	spec.Uncertainty = privacy.Uncertainty{}
 	if !opts.Measured {
 		spec.NormError = other.ComputingError()
 	}
@@ -52,10 +53,11 @@ func (m *Model) feasibleAt(ctx context.Context, tau float64, spec privacy.Spec, 
 	return err == nil
 }
 
-// at returns the model with another operator, silent.
-func (m *Model) at(tau float64, d *expm.Diffusion) *Model {
+// at returns the model with another operator and no other graph, silent.
+func (m *Model) at(t float64, d *expm.Diffusion) *Model {
 	other := *m
-	other.Tau, other.Operator = tau, &analyst.Operator{Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: d}
+	other.listed, other.Alternatives = new(listed), nil
+	other.Tau, other.Operator = tau.At(t), &analyst.Operator{Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: d}
 	other.opts.Progress = nil
 	return &other
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -20,7 +21,7 @@ import (
 func TestTauRangeOfLargeGraph(t *testing.T) {
 	g, _, err := graph.RoadLike(5100, 1)
 	must.Do(t, err)
-	job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1.9, TauTo: 2.1})
+	job := testkit.MeasuredJob(tau.Range{From: 1.9, To: 2.1})
 	job.Communities = community.Options{}
 	job.Plan.Allocation.Uniform, job.Plan.SensitivityTolerance = true, .01
 	job.Signal = graphcloak.Signal{MeasurementProperty: "heat"}

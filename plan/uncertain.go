@@ -26,7 +26,7 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 	seed [32]byte,
 ) (*allocation.Result, sensitivity.Bracket, error) {
 	model, a := m.sensitivityModel(opts.Alpha), opts.Allocation
-	set := m.uncertain(opts.Uncertainty)
+	set := m.uncertain(m.uncertainty())
 	o := allocation.Options{
 		Noise: noise, MaxSensors: a.MaxSensors, Prior: m.Prior, Time: a.Time, Progress: m.opts.Progress,
 	}
@@ -40,8 +40,8 @@ func (m *Model) optimize(ctx context.Context, labels []int, noise float64, opts 
 			return nil, sensitivity.Bracket{}, fmt.Errorf("allocate noise: %w", err)
 		}
 		options := m.sensitivityOptions(opts, seed)
-		if !opts.Uncertainty.Any() || model.Given != nil {
-			b, err := m.bound(ctx, opts.Alpha, best.Weights, opts.Uncertainty, options)
+		if !m.isUncertain() || model.Given != nil {
+			b, err := m.bound(ctx, opts.Alpha, best.Weights, m.uncertainty(), options)
 			return best, b, certified(err)
 		}
 		e, err := sensitivity.WorstCase(ctx, model, best.Weights, set, options)

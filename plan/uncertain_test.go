@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -43,21 +44,21 @@ func mostMu(t *testing.T, m *plan.Model, p *graphcloak.Plan, l *laplacian.Laplac
 func TestUncertainPlan(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for name, c := range map[string]struct {
-		set   privacy.Uncertainty
+		set   tau.Range
 		words string
 	}{
-		"tau": {privacy.Uncertainty{TauFrom: 1.5, TauTo: 2.5}, "with any τ from 1.5 to 2.5;"},
+		"tau": {tau.Range{From: 1.5, To: 2.5}, "with any τ from 1.5 to 2.5;"},
 	} {
 		m, p := testkit.Planned(t, s, testkit.MeasuredJob(c.set))
-		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty != c.set {
+		if !strings.Contains(p.Sentence(), c.words) || p.Uncertainty.Tau() != c.set {
 			t.Errorf("%s: %+v, and the sentence lacks %q: %s", name, p.Uncertainty, c.words, p.Sentence())
 		}
 		if p.Allocated == nil {
 			t.Errorf("%s: noise is not allocated", name)
 		}
-		_, plain := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
+		_, plain := testkit.Planned(t, s, testkit.MeasuredJob(tau.Range{}))
 		l, broken := laplacian.New(m.Graph, laplacian.Combinatorial), false
-		for _, tau := range []float64{c.set.TauFrom, 1.9, c.set.TauTo} {
+		for _, tau := range []float64{c.set.From, 1.9, c.set.To} {
 			if mu := mostMu(t, m.Model, p, l, tau); mu > p.Mu {
 				t.Errorf("%s: τ = %v: μ = %v, charged %v", name, tau, mu, p.Mu)
 			}
@@ -71,14 +72,14 @@ func TestUncertainPlan(t *testing.T) {
 		}
 		text := must.Get(json.Marshal(p))(t)
 		q := new(graphcloak.Plan)
-		if err := json.Unmarshal(text, q); err != nil || q.Uncertainty != c.set {
+		if err := json.Unmarshal(text, q); err != nil || q.Uncertainty.Tau() != c.set {
 			t.Fatalf("%s: read again: %+v, %v", name, q, err)
 		}
 		if err := m.Certify(t.Context(), q.Plan); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		// The noise of the model alone, called certain for more.
-		forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = c.set })
+		forged := testkit.Forge(t, plain, func(s *privacy.Spec) { s.Uncertainty = p.Uncertainty })
 		if err := m.Certify(t.Context(), forged.Plan); !errors.Is(err, plan.ErrPlan) {
 			t.Errorf("%s: a sensitivity of the model alone passes: %v", name, err)
 		}
@@ -89,7 +90,7 @@ func TestUncertainPlan(t *testing.T) {
 // unless asked for; computed readings need no condition.
 func TestMeasuredWithoutDeclaration(t *testing.T) {
 	s, _ := testkit.Graph(t, "id,club\n1,a\n2,a\n3,a\n4,b\n5,b\n6,b\n7,b\n", "source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n5,7\n")
-	_, p := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
+	_, p := testkit.Planned(t, s, testkit.MeasuredJob(tau.Range{}))
 	const words = "it holds for readings that obey the model"
 	if p.Allocated != nil || !strings.Contains(p.Sentence(), words) {
 		t.Errorf("allocated %v; %s", p.Allocated, p.Sentence())
@@ -101,7 +102,7 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 		func(a *graphcloak.Allocation) { a.MaxSensors = 5 },
 		func(a *graphcloak.Allocation) { a.Optimal = true },
 	} {
-		job := testkit.MeasuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(tau.Range{})
 		ask(&job.Plan.Allocation)
 		if _, p := testkit.Planned(t, s, job); p.Allocated == nil || p.UniformReason != "" {
 			t.Errorf("an allocation that was asked for is not made: %q", p.UniformReason)
@@ -116,9 +117,9 @@ func TestMeasuredWithoutDeclaration(t *testing.T) {
 func TestEachSensorRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for _, list := range [][]plan.Alternative{nil, valves()} {
-		job := testkit.MeasuredJob(privacy.Uncertainty{})
+		job := testkit.MeasuredJob(tau.Range{})
 		if job.Plan.Guarantee, job.Alternatives = privacy.PerSensor, list; list == nil {
-			job.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 1, TauTo: 3}
+			job.Tau = tau.Range{From: 1, To: 3}
 		}
 		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
 		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
@@ -131,13 +132,15 @@ func TestUncertainRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	for name, change := range map[string]func(*graphcloak.Job){
 		"computed":       func(j *graphcloak.Job) { j.Plan.Measured = false },
-		"tau outside":    func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 4} },
-		"empty interval": func(j *graphcloak.Job) { j.Plan.Uncertainty = privacy.Uncertainty{TauFrom: 3, TauTo: 1} },
+		"empty interval": func(j *graphcloak.Job) { j.Tau = tau.Range{From: 3, To: 1} },
 	} {
-		job := testkit.MeasuredJob(privacy.Uncertainty{TauFrom: 1, TauTo: 3})
+		job := testkit.MeasuredJob(tau.Range{From: 1, To: 3})
 		change(&job)
-		m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
-		if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, privacy.ErrInput) && !errors.Is(err, plan.ErrComputed) &&
+		m, err := graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{})
+		if err == nil {
+			_, err = m.Plan(t.Context(), job.Plan)
+		}
+		if !errors.Is(err, privacy.ErrInput) && !errors.Is(err, plan.ErrComputed) &&
 			!errors.Is(err, sensitivity.ErrUncertainty) {
 			t.Errorf("%s: %v, want a refusal", name, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 )
 
@@ -137,6 +138,9 @@ type Uncertainty struct {
 	// AlternativesDigest is that of those graphs or operators.
 	AlternativesDigest Digest `json:"alternativesDigest,omitzero"`
 }
+
+// Tau is what τ may be; zero: Public.Tau alone.
+func (u Uncertainty) Tau() tau.Range { return tau.Range{From: u.TauFrom, To: u.TauTo} }
 
 // Any reports whether anything is allowed.
 func (u Uncertainty) Any() bool { return u != Uncertainty{} }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -100,7 +101,7 @@ func TestPlansOfOtherSensors(t *testing.T) {
 		"source,target\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n")
 	for _, guarantee := range []privacy.Guarantee{privacy.Joint, privacy.PerSensor} {
 		job := testkit.PaperJob()
-		job.Settings = graphcloak.Settings{Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "meter"}}}
+		job.Settings = graphcloak.Settings{Tau: tau.At(1), Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "meter"}}}
 		job.Plan.Guarantee = guarantee
 		m, p := testkit.Planned(t, store, job)
 		if err := m.Matches(testkit.Forge(t, p, func(*privacy.Spec) {}).Plan); err != nil || len(p.Sensors) != 3 {

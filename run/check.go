@@ -88,7 +88,7 @@ func (m *Model) checkRecovery(ctx context.Context, p *plan.Plan, opts analyst.Op
 	if !opts.StoredGraph {
 		graphs = m.ListedGraphs()
 	}
-	if err := m.Operator.CheckProcesses(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, plan.SensorRows(p.Plan)); err != nil {
+	if err := m.Operator.CheckProcesses(graphs, p.Uncertainty.Tau(), plan.SensorRows(p.Plan)); err != nil {
 		return err
 	}
 	if _, err := m.Partition(ctx); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -25,7 +26,7 @@ import (
 // other sensors.
 func TestRecoverFromRefuses(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{}))(t)
 	n := m.Graph.Order()
 	of := func(nodes []int, sigma float64) analyst.Measurements {
 		in := analyst.Measurements{Nodes: nodes}

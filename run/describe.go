@@ -26,7 +26,7 @@ func (m *Model) newReport() *report.Report {
 	case d.Given != nil:
 		rep.Operator, rep.OperatorDigest, rep.Metric = d.Given.Name, d.Given.Digest, m.Metric()
 	default:
-		rep.Tau, rep.Laplacian, rep.Metric = m.Tau, m.Settings.Laplacian.String(), m.Metric()
+		rep.Tau, rep.Laplacian, rep.Metric = m.Tau.Value(), m.Settings.Laplacian.String(), m.Metric()
 		rep.KernelMethod = d.Diffusion.Method().String()
 	}
 	rep.ComputeMillis = m.Millis.ProjectMillis + m.Millis.PreProcessingMillis + m.Millis.PrivacyMillis

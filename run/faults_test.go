@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -57,7 +58,7 @@ func TestStuckSensorIsNamed(t *testing.T) {
 // no community is named by them.
 func TestEqualReadingsNameNothing(t *testing.T) {
 	g := must.Get(graph.Path(12))(t)
-	m := must.Get(graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+	m := must.Get(graphcloak.Load(t.Context(), publicStore{g: g}, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{}))(t)
 	for seed := range uint64(6) {
 		var in analyst.Measurements
 		for i := range g.Order() {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
@@ -92,7 +93,7 @@ func TestNoSourceNoCommunity(t *testing.T) {
 // source that is not there; and a second source is not weighed.
 func TestPresenceOverTau(t *testing.T) {
 	m, in := grid(t, nil, .1)
-	opts := analyst.Options{Sources: analyst.OneOrTwo, TauFrom: .05, TauTo: 20}
+	opts := analyst.Options{Sources: analyst.OneOrTwo, Tau: tau.Range{From: .05, To: 20}}
 	for _, seed := range []uint64{100, 115, 144, 237} {
 		rep := must.Get(m.RecoverFrom(t.Context(), withNoise(in, seed), opts))(t)
 		if p := rep.Presence; p.Detected || rep.Posterior.LogPresence > *p.Threshold || p.Trials != 999 || rep.Sources != nil {
@@ -100,7 +101,7 @@ func TestPresenceOverTau(t *testing.T) {
 		}
 	}
 	m, in = grid(t, []int{7}, .03)
-	rep, err := m.RecoverFrom(t.Context(), withNoise(in, 2), analyst.Options{TauFrom: .05, TauTo: 20})
+	rep, err := m.RecoverFrom(t.Context(), withNoise(in, 2), analyst.Options{Tau: tau.Range{From: .05, To: 20}})
 	if err != nil || !rep.Presence.Detected || rep.Posterior.LogPresence <= *rep.Presence.Threshold {
 		t.Errorf("a clear source: %+v, log odds %v, %v", rep.Presence, rep.Posterior.LogPresence, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -37,7 +38,7 @@ func (s publicStore) Name() string { return "fuzz" }
 // fuzzModel is a path of ten nodes, that of the corpora.
 func fuzzModel(f *testing.F) *graphcloak.Model {
 	g := must.Get(graph.Path(10))(f)
-	return must.Get(graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(f)
+	return must.Get(graphcloak.Load(f.Context(), publicStore{g: g}, graphcloak.Settings{Tau: tau.At(2)}, graphcloak.LoadOptions{}))(f)
 }
 
 // restated fails where a document that was taken does not say again what it said.

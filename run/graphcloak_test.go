@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -206,7 +207,7 @@ func TestRefusalsSpendNothing(t *testing.T) {
 		want   error  // nil: any
 		text   string // part of the message
 	}{
-		{"tau below 0", func(j *graphcloak.Job) { j.Tau = -1 }, nil, "tau"},
+		{"tau below 0", func(j *graphcloak.Job) { j.Tau = tau.At(-1) }, nil, "tau"},
 		{"epsilon 0", func(j *graphcloak.Job) { j.Plan.Epsilon = 0 }, nil, "epsilon"},
 		{"epsilon NaN", func(j *graphcloak.Job) { j.Plan.Epsilon = math.NaN() }, nil, "epsilon"},
 		{"delta 1", func(j *graphcloak.Job) { j.Plan.Delta = 1 }, nil, "delta"},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -195,7 +196,7 @@ func TestPlanTakesTheScreensFailure(t *testing.T) {
 	s, _ := testkit.Graph(t, nodes.String(), relationships.String())
 	job := testkit.PaperJob()
 	job.Settings = graphcloak.Settings{
-		Tau: 1, Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
+		Tau: tau.At(1), Public: graphcloak.Public{Sensors: graph.SensorSelection{Property: "sensor"}},
 		Method: expm.Chebyshev,
 	}
 	_, p := testkit.Planned(t, s, job)

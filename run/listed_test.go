@@ -16,6 +16,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -26,7 +27,7 @@ import (
 )
 
 // listedJob is a plan for readings that may come from two graphs beside the stored one, with some τ.
-func listedJob(t *testing.T, s graphcloak.Source, set privacy.Uncertainty) graphcloak.Job {
+func listedJob(t *testing.T, s graphcloak.Source, set tau.Range) graphcloak.Job {
 	t.Helper()
 	job := testkit.MeasuredJob(set)
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
@@ -50,7 +51,7 @@ func measuredOn(t *testing.T, m *graphcloak.Model, p *graphcloak.Plan, g *graph.
 	t.Helper()
 	f, y := make([]float64, g.Order()), make([]float64, g.Order())
 	f[0] = 1
-	heat(t, g, m.Tau).MulVecTo(y, false, f)
+	heat(t, g, m.Tau.Value()).MulVecTo(y, false, f)
 	readings := make([]float64, len(p.Sensors))
 	for k, s := range p.Sensors {
 		readings[k] = max(0, min(1, y[s.Node]))
@@ -107,14 +108,14 @@ func directSum(t *testing.T, r *graphcloak.Release, graphs []*graph.Graph, taus 
 // probabilities of nodes and of graphs are those of a direct sum, from the file alone.
 func TestRecoverOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	for name, set := range map[string]privacy.Uncertainty{"graphs": {}, "graphs and τ": {TauFrom: 1, TauTo: 4}} {
+	for name, set := range map[string]tau.Range{"graphs": {}, "graphs and τ": {From: 1, To: 4}} {
 		m, p := testkit.Planned(t, s, listedJob(t, s, set))
-		graphs, taus := []*graph.Graph{m.Graph}, []float64{m.Tau}
+		graphs, taus := []*graph.Graph{m.Graph}, []float64{m.Tau.Value()}
 		for _, a := range m.ListedGraphs() {
 			graphs = append(graphs, a.Graph)
 		}
-		if set.TauTo > 0 {
-			taus = analyst.TauGrid(set.TauFrom, set.TauTo)
+		if set.IsWide() {
+			taus = analyst.TauGrid(set)
 		}
 		r := measuredOn(t, m, p, graphs[1])
 		text := must.Get(json.Marshal(r))(t)
@@ -135,7 +136,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 				t.Errorf("%s: graph %d is %+v, want %q with %v", name, k, x, names[k], of[k])
 			}
 		}
-		if len(rep.GraphPosterior) != 3 || set.TauTo == 0 && of[1] < .99 || (rep.TauPosterior != nil) != (set.TauTo > 0) {
+		if len(rep.GraphPosterior) != 3 || !set.IsWide() && of[1] < .99 || (rep.TauPosterior != nil) != set.IsWide() {
 			t.Errorf("%s: %+v, τ %+v", name, rep.GraphPosterior, rep.TauPosterior)
 		}
 		for k, x := range rep.TauPosterior {
@@ -144,7 +145,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 			}
 		}
 		told := "on any of 2 listed ones, each as likely beforehand, and the posterior of one source is summed over all 3: "
-		if set.TauTo == 0 {
+		if !set.IsWide() {
 			told += `"<b>wide</b>" over 99 %, `
 		}
 		if notes := strings.Join(rep.Notes, "\n"); !strings.Contains(notes, told) {
@@ -155,7 +156,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		}
 		alone := sound
 		alone.StoredGraph = true
-		if rep, err := m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || set.TauTo == 0 &&
+		if rep, err := m.Recover(t.Context(), &again, alone); err != nil || rep.GraphPosterior != nil || !set.IsWide() &&
 			rep.Fit.PValue > .001 {
 			t.Errorf("%s: of the stored graph alone: %+v, fit %+v, %v", name, rep.GraphPosterior, rep.Fit, err)
 		}
@@ -165,7 +166,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 // So many graphs that a posterior over them would take minutes are told to be left out.
 func TestTooManyGraphsToSum(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	job := listedJob(t, s, privacy.Uncertainty{})
+	job := listedJob(t, s, tau.Range{})
 	m, p := testkit.Planned(t, s, job)
 	r := measuredOn(t, m, p, m.Graph)
 	many := m.ListedGraphs()
@@ -176,7 +177,7 @@ func TestTooManyGraphsToSum(t *testing.T) {
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas()}
 	for count, told := range map[int]bool{199: true, 200: false} {
 		if told { // the count alone: a recovery over 200 graphs takes a while
-			if _, ok := plain.Operator.Processes(many[:count], 0, 0, len(in.Nodes)); !ok {
+			if _, ok := plain.Operator.Processes(many[:count], tau.Range{}, len(in.Nodes)); !ok {
 				t.Errorf("%d graphs are refused", count)
 			}
 			continue
@@ -187,7 +188,7 @@ func TestTooManyGraphsToSum(t *testing.T) {
 			t.Errorf("%d graphs: %v, %+v, %v", count, err, rep.GraphPosterior, rep.Notes)
 		}
 	}
-	if n, ok := plain.Operator.Processes(many[:30], 1, 4, len(in.Nodes)); n != 9 || ok {
+	if n, ok := plain.Operator.Processes(many[:30], tau.Range{From: 1, To: 4}, len(in.Nodes)); n != 9 || ok {
 		t.Errorf("30 graphs with a range of τ: %d processes, %v", n, ok)
 	}
 }
@@ -201,8 +202,8 @@ func TestListedGraphsFitBeforeTheSpend(t *testing.T) {
 		ring += fmt.Sprintf("%d,%d\n", i, (i+1)%n)
 	}
 	s, _ := testkit.Graph(t, nodes, ring)
-	job := testkit.MeasuredJob(privacy.Uncertainty{})
-	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, 1
+	job := testkit.MeasuredJob(tau.Range{})
+	job.Communities.Property, job.Method, job.Settings.Tau = "", expm.Chebyshev, tau.At(1)
 	job.Plan.Allocation.Uniform = true
 	for k := range 20 {
 		job.Alternatives = append(job.Alternatives, plan.Alternative{

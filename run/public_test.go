@@ -18,6 +18,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -95,7 +96,7 @@ func TestNoPublicSettingIsTheSignal(t *testing.T) {
 func TestPlanRemembersWhatIsPublic(t *testing.T) {
 	store, _ := testkit.Example(t, "karate")
 	s := &reads{Store: store}
-	bare := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 2}, graphcloak.LoadOptions{}))(t)
+	bare := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: tau.At(2)}, graphcloak.LoadOptions{}))(t)
 	for what, public := range map[string]graphcloak.Public{
 		"communities": {Communities: community.Options{Property: "source"}},
 		"prior":       {PriorProperty: "source"},
@@ -287,7 +288,7 @@ func TestPublishedStaysPublic(t *testing.T) {
 	must.Get(graphcloak.Run(t.Context(), store, job, graphcloak.LoadOptions{}))(t)
 	job.Communities.Property = ""
 	job.Signal = graphcloak.Signal{MeasurementProperty: "club"}
-	job.Settings.Tau = 2
+	job.Settings.Tau = tau.At(2)
 	for _, s := range []graphcloak.Store{store, testkit.Folder(t, dir)} {
 		if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, plan.ErrSignalPublic) {
 			t.Errorf("%v, want ErrSignalPublic", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -37,7 +38,7 @@ func (a *asked) Ledger() privacy.Ledger { return nil }
 // same query is given; settings that a program fills in itself are its own.
 func TestForeignQueries(t *testing.T) {
 	const nodes, relationships = "MATCH (n) RETURN elementId(n) AS id", "MATCH (a)-->(b) RETURN a, b"
-	own := graphcloak.Settings{Selection: graph.Selection{NodeQuery: nodes, RelationshipQuery: relationships}, Tau: 1}
+	own := graphcloak.Settings{Selection: graph.Selection{NodeQuery: nodes, RelationshipQuery: relationships}, Tau: tau.At(1)}
 	text := must.Get(json.Marshal(own))(t)
 	read := func() (s graphcloak.Settings) {
 		must.Do(t, json.Unmarshal(text, &s))

@@ -32,7 +32,7 @@ func (m *Model) Recover(ctx context.Context, r *Release, opts analyst.Options) (
 	}
 	in := analyst.Measurements{Nodes: r.Nodes(), Values: r.Values(), Sigmas: r.Sigmas(), Clip: &p.Clip}
 	opts = supposing(opts, p.Measured())
-	opts.TauFrom, opts.TauTo = p.Uncertainty.TauFrom, p.Uncertainty.TauTo
+	opts.Tau = p.Uncertainty.Tau()
 	return m.analyse(ctx, in, opts, func(rep *report.Report) { m.describeRelease(rep, r) })
 }
 

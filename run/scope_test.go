@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
@@ -37,7 +38,7 @@ func openHall(t *testing.T, dir string) *folder.Store {
 
 func hallJob(signal graphcloak.Signal, epsilon float64) graphcloak.Job {
 	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: 1}, Signal: signal,
+		Settings: graphcloak.Settings{Tau: tau.At(1)}, Signal: signal,
 		Plan: graphcloak.PlanOptions{
 			Budget: privacy.Budget{Epsilon: epsilon, Delta: 0.1}, Alpha: 1, Measured: signal.MeasurementProperty != "",
 			Allocation: graphcloak.Allocation{Uniform: true},

@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -35,7 +36,7 @@ import (
 func TestSeveralSources(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	set := testkit.PaperJob().Settings
-	set.Tau = 1
+	set.Tau = tau.At(1)
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	want := []graph.ID{"17", "27"}
 	kernel := testgraph.Heat(m.Graph, 1)
@@ -95,7 +96,7 @@ func TestNothingSaid(t *testing.T) {
 		{"risk", 1, 296. / 300},
 		{"risk", 2, 1772. / 1776},
 	} {
-		m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1, Public: graphcloak.Public{
+		m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: tau.At(1), Public: graphcloak.Public{
 			Communities: community.Options{Property: "side"}, PriorProperty: tt.prior,
 		}}, graphcloak.LoadOptions{}))(t)
 		rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{Sources: tt.sources}))(t)
@@ -120,7 +121,7 @@ func chi2Radius(sigma float64, m int) float64 {
 func TestSourcesRefused(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	set := testkit.PaperJob().Settings
-	set.Tau = 1
+	set.Tau = tau.At(1)
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	one := analyst.Measurements{Nodes: []int{0}, Values: []float64{.5}, Sigmas: []float64{.1}}
 	for _, in := range []analyst.Measurements{{}, {Nodes: []int{0}}, {Nodes: []int{0}, Values: []float64{1}}} {
@@ -139,7 +140,7 @@ func TestSourcesRefused(t *testing.T) {
 		}
 	}
 	lone, _ := testkit.Graph(t, "id\na\n", "source,target\n")
-	m = must.Get(graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+	m = must.Get(graphcloak.Load(t.Context(), lone, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{}))(t)
 	if rep, err := m.RecoverFrom(t.Context(), one, analyst.Options{Sources: analyst.OneOrTwo}); err != nil || rep.Sources != nil {
 		t.Errorf("one node: %v, %+v", err, rep)
 	}
@@ -165,7 +166,7 @@ func grid(t *testing.T, sources []int, sigma float64) (*graphcloak.Model, analys
 	testkit.Write(t, dir, "relationships.csv", edges)
 	s := must.Get(folder.New(t.Context(), dir, folder.Options{}))(t)
 	t.Cleanup(func() { s.Close(context.Background()) })
-	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+	m := must.Get(graphcloak.Load(t.Context(), s, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{}))(t)
 	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.Combinatorial), 1, expm.Options{}))(t)
 	f, y := make([]float64, side*side), make([]float64, side*side)
 	for _, i := range sources {
@@ -206,7 +207,7 @@ func TestRadiusUnits(t *testing.T) {
 // eigenvectors of a Laplacian that is not symmetric.
 func TestVisibleOfRandomWalk(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := graphcloak.Settings{Tau: 1, Laplacian: laplacian.RandomWalk}
+	set := graphcloak.Settings{Tau: tau.At(1), Laplacian: laplacian.RandomWalk}
 	m := must.Get(graphcloak.Load(t.Context(), s, set, graphcloak.LoadOptions{}))(t)
 	n := m.Graph.Order()
 	d := must.Get(expm.New(t.Context(), laplacian.New(m.Graph, laplacian.RandomWalk), 1, expm.Options{}))(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -32,7 +33,7 @@ func TestSignalValues(t *testing.T) {
 		} else if err := store.Set("heard", map[graph.ID]any{ring.ID(3): heard[3]}); err != nil {
 			t.Fatal(err)
 		}
-		m := must.Get(graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: 1}, graphcloak.LoadOptions{}))(t)
+		m := must.Get(graphcloak.Load(t.Context(), store, graphcloak.Settings{Tau: tau.At(1)}, graphcloak.LoadOptions{}))(t)
 		if plan == nil {
 			opts := graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 2, Delta: 1e-5}, Randomness: privacy.EscrowRandomness}
 			plan = must.Get(m.Plan(t.Context(), opts))(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
@@ -31,7 +32,7 @@ func whisperJob(t *testing.T) (*folder.Store, graphcloak.Job) {
 	for _, i := range g.Neighbors(0) {
 		heard[i] = 1
 	}
-	job.Tau, job.Answers, job.Plan = 0, true, graphcloak.PlanOptions{}
+	job.Tau, job.Answers, job.Plan = tau.Range{}, true, graphcloak.PlanOptions{}
 	job.Signal = graphcloak.Signal{AnswerProperty: "heard", Values: heard}
 	job.Asking = plan.Asking{Rumour: "heard", Epsilon: 3}
 	return s, job

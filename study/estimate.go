@@ -163,14 +163,14 @@ const (
 
 // newWorkload is what a job on a graph does.
 func newWorkload(g *graph.Graph, l *laplacian.Laplacian, sensors int, job run.Job) (workload, error) {
-	tau := job.Tau
-	if tau == 0 { // the middle of what is tried
+	tau := job.Tau.Value()
+	if job.Tau.IsSearched() { // the middle of what is tried
 		tau = typicalSpread / max(1e-300, l.Bound())
 	}
 	cost, err := expm.Estimate(l, tau, expm.Options{Method: job.Method})
 	w := workload{
 		nodes: float64(g.Order()), relationships: float64(g.Size()), sensors: float64(sensors), tau: tau, cost: cost, job: job,
-		small: g.Order() <= analyst.DenseLimit, allocates: job.Plan.Allocates(g.Order()),
+		small: g.Order() <= analyst.DenseLimit, allocates: job.Plan.Allocates(job.Settings, g.Order()),
 	}
 	rate := job.Recover.FaultRate
 	if measured := job.Plan.Measured || job.Signal.MeasurementProperty != ""; rate == nil && measured || rate != nil && *rate > 0 {
@@ -241,7 +241,7 @@ func (w workload) allocation() step {
 	rows := min(w.sensors, allocation.DefaultMemory/(8*w.nodes))
 	s := step{transient: 40 * w.nodes * rows, seconds: rows * w.cost.Column}
 	s.extraSeconds = min(mostSearch, 72_000*min(w.nodes, 1000)*(perAmplitude+perCell*rows))
-	if u := w.job.Plan.Uncertainty; u.TauFrom < u.TauTo {
+	if w.job.Tau.IsWide() {
 		s.extraSeconds += perConstraint * w.nodes * rows * w.relationships
 	}
 	return s
@@ -249,7 +249,7 @@ func (w workload) allocation() step {
 
 // planning are the steps to a plan, and the trials of its simulation: as many again, of few sensors, where noise is allocated.
 func (w workload) planning(trials float64) (names []string, all float64) {
-	if w.job.Tau == 0 {
+	if w.job.Tau.IsSearched() {
 		names = append(names, "choice of tau")
 	}
 	if names = append(names, "sensitivity"); w.allocates {

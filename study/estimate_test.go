@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -43,9 +43,9 @@ func TestEstimate(t *testing.T) {
 		{"broken sensors", func(j *run.Job) { j.Recover.FaultRate = &some }, "recover run evaluate plan"},
 		{"measured readings", func(j *run.Job) { j.Plan.Measured = true }, "recover run evaluate plan"},
 		{"allocation", func(j *run.Job) { j.Plan.Allocation.Uniform = false }, "plan run evaluate"},
-		{"a choice of τ", func(j *run.Job) { j.Tau = 0 }, "plan run evaluate"},
+		{"a choice of τ", func(j *run.Job) { j.Tau = tau.Range{} }, "plan run evaluate"},
 		{"a range of τ", func(j *run.Job) {
-			j.Plan.Allocation.Uniform, j.Plan.Uncertainty = false, privacy.Uncertainty{TauFrom: 1, TauTo: 4}
+			j.Plan.Allocation.Uniform, j.Tau = false, tau.Range{From: 1, To: 4}
 		}, "plan run evaluate"},
 	} {
 		job := karate()

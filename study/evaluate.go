@@ -146,13 +146,13 @@ func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts Options) 
 		notes = append(notes, "the posterior supposes sound sensors, which that of a release of measured readings does not: "+
 			"--sensor-fault-rate 0.01 does as it does, and takes longer")
 	}
-	if u := p.Uncertainty; u.TauFrom < u.TauTo {
+	if r := p.Uncertainty.Tau(); r.IsWide() {
 		who := "sums over it, as that of a release does"
 		if m.Graph.Order() > analyst.DenseLimit {
 			who = "supposes the plan's τ, as that of a release of so large a graph does"
 		}
 		notes = append(notes, fmt.Sprintf("τ was drawn from %v to %v, evenly on a logarithmic scale, and the posterior %s",
-			u.TauFrom, u.TauTo, who))
+			r.From, r.To, who))
 	}
 	if graphs := m.ListedGraphs(); len(graphs) > 0 {
 		own := "stored graph"
@@ -160,7 +160,7 @@ func notes(m *plan.Model, p *privacy.Plan, s *simulate.Simulator, opts Options) 
 			own = "first operator"
 		}
 		who := "sums over the " + own + " and the"
-		if _, all := m.Operator.Processes(graphs, p.Uncertainty.TauFrom, p.Uncertainty.TauTo, len(p.Sensors)); !all ||
+		if _, all := m.Operator.Processes(graphs, p.Uncertainty.Tau(), len(p.Sensors)); !all ||
 			opts.Recover.StoredGraph {
 			who = "supposes the " + own + ", and none of the"
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -292,7 +293,7 @@ func TestEvaluateLarge(t *testing.T) {
 	}
 	must.Do(t, s.Set("arc", arcs))
 	job := karate()
-	job.Tau, job.Plan.Epsilon = 0.2, 300
+	job.Tau, job.Plan.Epsilon = tau.At(0.2), 300
 	job.Communities.Property = "arc"
 	m, p := testkit.Planned(t, s, job)
 	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(20, simulate.Options{Amplitude: 1, Recover: job.Recover})))(t)

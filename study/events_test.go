@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -20,7 +20,7 @@ import (
 // Past events that are heat are found as simulated ones are; a list that is none is refused with its line and no reading.
 func TestEvents(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	m, p := testkit.Planned(t, s, testkit.MeasuredJob(privacy.Uncertainty{}))
+	m, p := testkit.Planned(t, s, testkit.MeasuredJob(tau.Range{}))
 	heat, text := testgraph.Heat(m.Graph, 2), "event,source,sensor,reading\n"
 	n := m.Graph.Order()
 	for k := range 5 * n {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -24,7 +25,7 @@ func ExampleRefuseAtChance() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := run.Load(ctx, memory.FromGraph(ring), plan.Settings{Tau: 1}, plan.LoadOptions{})
+	model, err := run.Load(ctx, memory.FromGraph(ring), plan.Settings{Tau: tau.At(1)}, plan.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

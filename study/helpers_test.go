@@ -7,6 +7,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -30,7 +31,7 @@ func options(trials int, o simulate.Options) study.Options {
 // karate is a job on the karate club under uniform noise at ε = 4, δ = 0.1.
 func karate() run.Job {
 	return run.Job{
-		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Settings: plan.Settings{Tau: tau.At(2), Public: plan.Public{Communities: community.Options{Property: "club"}}},
 		Plan: plan.Options{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
 		},

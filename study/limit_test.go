@@ -8,6 +8,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -23,7 +24,7 @@ func TestLimit(t *testing.T) {
 		for _, eps := range []float64{.5, 4} {
 			job := karate()
 			job.Settings.Public.Communities = community.Options{Property: property}
-			job.Settings.Tau = 6
+			job.Settings.Tau = tau.At(6)
 			job.Plan.Budget = privacy.Budget{Epsilon: eps, Delta: 1e-5}
 			m, p := testkit.Planned(t, s, job)
 			must.Do(t, study.Expect(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 50}))

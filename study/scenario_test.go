@@ -10,6 +10,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -77,7 +78,7 @@ func TestScenarios(t *testing.T) {
 // What is said by community adds up to what is said of all.
 func TestByCommunity(t *testing.T) {
 	job := karate()
-	job.Settings.Communities, job.Settings.Tau = community.Options{}, 4
+	job.Settings.Communities, job.Settings.Tau = community.Options{}, tau.At(4)
 	m, p := testkit.Planned(t, open(t, "net3"), job)
 	e := must.Get(study.Evaluate(t.Context(), m.Model, p, options(120, simulate.Options{Amplitude: 1, Seed: 2})))(t)
 	var right, trials, named, rightNamed, covered, size, confidence float64
@@ -125,7 +126,7 @@ func TestScenarioThatChangesNothing(t *testing.T) {
 // as often as it says, and the one of the stored graph alone does not.
 func TestCoverageOverGraphs(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
-	set := plan.Settings{Tau: 4}
+	set := plan.Settings{Tau: tau.At(4)}
 	m := must.Get(run.Load(t.Context(), s, set, plan.LoadOptions{}))(t)
 	wide := plan.Alternative{Name: "wide"}
 	for e := range m.Graph.Edges() {

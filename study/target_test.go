@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -56,7 +57,7 @@ func TestPlanFor(t *testing.T) {
 // simulated is that τ.
 func TestPlanForChoosesTau(t *testing.T) {
 	job := karate()
-	job.Settings.Tau = 0
+	job.Settings.Tau = tau.Range{}
 	for _, uniform := range []bool{true, false} {
 		m := must.Get(run.Load(t.Context(), open(t, "karate"), job.Settings, plan.LoadOptions{}))(t)
 		opts := job.Plan
@@ -65,7 +66,7 @@ func TestPlanForChoosesTau(t *testing.T) {
 		if err != nil {
 			t.Fatalf("uniform %v: %v", uniform, err)
 		}
-		if p.TauChoice == nil || p.Public.Tau != m.Tau {
+		if p.TauChoice == nil || p.Public.Tau != m.Tau.Value() {
 			t.Fatalf("uniform %v: τ = %v and %v, choice %v", uniform, p.Public.Tau, m.Tau, p.TauChoice)
 		}
 		again, err := study.Outlook(t.Context(), m.Model, p, analyst.Options{}, study.Sample{Trials: 100}, time.Hour)

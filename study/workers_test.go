@@ -13,6 +13,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -52,7 +53,7 @@ func results(t *testing.T, g *graph.Graph) (digests [4][32]byte) {
 	store := memory.FromGraph(g)
 	must.Do(t, store.Set("source", map[graph.ID]any{g.ID(7): 1}))
 	m, p := testkit.Planned(t, store, run.Job{
-		Settings: plan.Settings{Tau: 1},
+		Settings: plan.Settings{Tau: tau.At(1)},
 		Plan: plan.Options{
 			Budget: privacy.Budget{Epsilon: 8, Delta: 1e-5}, Alpha: 1, Randomness: privacy.EscrowRandomness,
 			Allocation: plan.Allocation{Uniform: true},

@@ -27,6 +27,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -44,7 +45,7 @@ func main() {
 	}
 }
 
-const tau = 2
+const time = 2
 
 // run draws on a copy of the graph.
 func run(ctx context.Context, picture func(context.Context, *folder.Store) ([]*plot.Plot, error), path string) error {
@@ -75,7 +76,7 @@ func run(ctx context.Context, picture func(context.Context, *folder.Store) ([]*p
 // job asks for the README's guarantee.
 func job() graphcloak.Job {
 	return graphcloak.Job{
-		Settings: graphcloak.Settings{Tau: tau},
+		Settings: graphcloak.Settings{Tau: tau.At(time)},
 		Plan:     graphcloak.PlanOptions{Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1},
 		Signal:   graphcloak.Signal{SourceProperty: builtin.SourceProperty},
 	}
@@ -130,7 +131,7 @@ func recovery(ctx context.Context, s *folder.Store) ([]*plot.Plot, error) {
 	if err != nil {
 		return nil, err
 	}
-	heat, err := expm.New(ctx, laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{})
+	heat, err := expm.New(ctx, laplacian.New(g, laplacian.Combinatorial), time, expm.Options{})
 	if err != nil {
 		return nil, err
 	}

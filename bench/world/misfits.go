@@ -70,7 +70,7 @@ func (x *sensed) world(w misfit) (*world, error) {
 	d := x.m.Operator.Diffusion
 	var err error
 	if w.tau != 1 {
-		d, err = d.WithTau(w.tau * x.m.Tau)
+		d, err = d.WithTau(w.tau * x.m.Tau.Value())
 	}
 	return &world{w, x, d}, err
 }
@@ -100,7 +100,7 @@ func (w *world) diffuse(ctx context.Context, random *rand.Rand) (*expm.Diffusion
 	if err != nil {
 		return nil, err
 	}
-	return expm.New(ctx, laplacian.New(g, w.x.m.Settings.Laplacian), w.x.m.Tau, expm.Options{Method: w.x.m.Method})
+	return expm.New(ctx, laplacian.New(g, w.x.m.Settings.Laplacian), w.x.m.Tau.Value(), expm.Options{Method: w.x.m.Method})
 }
 
 // lump is some of a source's mass.

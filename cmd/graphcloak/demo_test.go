@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/study"
@@ -29,7 +30,7 @@ func TestDemoIsRight(t *testing.T) {
 	number := func(key string) float64 {
 		return must.Get(strconv.ParseFloat(demoDefaults()[key], 64))(t)
 	}
-	set := graphcloak.Settings{Tau: number("tau")}
+	set := graphcloak.Settings{Tau: tau.At(number("tau"))}
 	set.Communities.Detector = community.Leiden{Gamma: number("gamma")}
 	m := must.Get(graphcloak.Load(ctx, s, set, graphcloak.LoadOptions{}))(t)
 	plan := must.Get(m.Plan(ctx, graphcloak.PlanOptions{

@@ -67,7 +67,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 // supposedTau says at which τ the work is estimated. What is tried ends on the graph, which
 // is not computed with here.
 func supposedTau(e study.Estimate, job graphcloak.Job) string {
-	if job.Tau > 0 {
+	if !job.Tau.IsSearched() {
 		return fmt.Sprintf("At τ = %s.", term.Cell(e.Tau, term.FewDigits))
 	}
 	return fmt.Sprintf("At τ = %s, in the middle of what --tau auto tries: plan and run choose their own.",

@@ -93,13 +93,13 @@ func (a *app) inspect(ctx context.Context) error {
 
 // checkOneTau refuses a τ that is no number.
 func (a *app) checkOneTau(settings graphcloak.Settings) error {
-	if a.config.Diffusion.Tau.IsRange() {
-		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
+	if settings.Tau.IsWide() {
+		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", settings.Tau).hint("give it as --tau NUMBER")
 	}
 	if a.config.Origin("tau").Layer == config.LayerDefault {
 		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
 	}
-	if settings.Tau == 0 {
+	if settings.Tau.IsSearched() {
 		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint(
 			"`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}
@@ -131,7 +131,7 @@ func (a *app) inspected(ctx context.Context, s graphStore, settings graphcloak.S
 		sensors = nil
 	}
 	return sensitivity.Model{
-		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau, Sensors: sensors, Alpha: alpha,
+		Graph: g, Laplacian: laplacian.New(g, settings.Laplacian), Tau: settings.Tau.Value(), Sensors: sensors, Alpha: alpha,
 	}, nil
 }
 

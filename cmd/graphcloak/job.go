@@ -14,6 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector/operatorfile"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -101,9 +102,9 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if err != nil {
 		return graphcloak.Settings{}, err
 	}
-	tau := 0.0
+	var t tau.Range
 	if operators == nil {
-		if tau, err = tauOf(c, c.Signal.MeasurementProperty != ""); err != nil {
+		if t, err = tauOf(c, c.Signal.MeasurementProperty != ""); err != nil {
 			return graphcloak.Settings{}, err
 		}
 	}
@@ -118,7 +119,7 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 	if c.Privacy.Metric != "hops" {
 		sel.LengthProperty = c.Privacy.Metric
 	}
-	set := graphcloak.Settings{Selection: sel, Tau: tau, Laplacian: kind, Operators: operators, Answers: c.Signal.AnswerProperty != ""}
+	set := graphcloak.Settings{Selection: sel, Tau: t, Laplacian: kind, Operators: operators, Answers: c.Signal.AnswerProperty != ""}
 	set.Public.Sensors = graph.SensorSelection{Property: c.Sensors.Property}
 	return chosen(set, c.Recovery, c.Community), nil
 }
@@ -126,16 +127,16 @@ func modelSettings(c *config.Config) (graphcloak.Settings, error) {
 // measuredTau is the τ of measured readings unless it is given.
 const measuredTau = 2
 
-// tauOf returns τ, 0 where it is to be chosen. A process that sensors measure has its own.
-func tauOf(c *config.Config, measured bool) (float64, error) {
-	switch tau := c.Diffusion.Tau.Value(); {
-	case tau > 0 || !measured:
-		return tau, nil
+// tauOf is τ. A process that sensors measure has its own.
+func tauOf(c *config.Config, measured bool) (tau.Range, error) {
+	switch t := c.Diffusion.Tau; {
+	case !t.IsSearched() || !measured:
+		return t, nil
 	case c.Origin("tau").Layer == config.LayerDefault:
-		return measuredTau, nil
+		return tau.At(measuredTau), nil
 	}
-	return 0, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the process "+
-		"ran, a fact that the graph does not tell").
+	return tau.Range{}, fail(exitUsage, "--tau auto is for sources that GraphCloak diffuses: where sensors measure, τ is how long the "+
+		"process ran, a fact that the graph does not tell").
 		hint("give it as --tau NUMBER, or as --tau FROM..TO where it is not known exactly")
 }
 
@@ -174,9 +175,6 @@ func planOptions(c *config.Config) (graphcloak.PlanOptions, error) {
 			Time:    allocationWork,
 		},
 		Measured: c.Signal.MeasurementProperty != "",
-	}
-	if tau := c.Diffusion.Tau; tau.IsRange() {
-		options.Uncertainty.TauFrom, options.Uncertainty.TauTo = tau.From, tau.To
 	}
 	if c.Escrow.Deployment.Name != "" {
 		options.Randomness = privacy.EscrowRandomness
@@ -219,7 +217,7 @@ func (a *app) job() (graphcloak.Job, error) {
 		return graphcloak.Job{}, err
 	}
 	options := recoverOptions(c.Recovery)
-	options.TauFrom, options.TauTo = plan.Uncertainty.TauFrom, plan.Uncertainty.TauTo
+	options.Tau = settings.Tau
 	if path := c.Privacy.Scenario; path != "" {
 		if settings.Alternatives, err = readAlternatives(path); err != nil {
 			return graphcloak.Job{}, err

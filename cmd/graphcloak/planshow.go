@@ -50,8 +50,8 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 // planAnswer says what the plan promises, and how often the answer would be right.
 func planAnswer(p *graphcloak.Plan) string {
 	head := fmt.Sprintf("At ε = %v and δ = %v", p.Epsilon, p.Delta)
-	if u := p.Uncertainty; u.TauFrom < u.TauTo {
-		head += fmt.Sprintf(", certified for any τ from %v to %v,", u.TauFrom, u.TauTo)
+	if r := p.Uncertainty.Tau(); r.IsWide() {
+		head += fmt.Sprintf(", certified for any τ from %v to %v,", r.From, r.To)
 	}
 	if p.Guarantee == privacy.PerSensor {
 		head += " of each sensor's value by itself (of all together ε is larger),"
@@ -133,8 +133,8 @@ func planFacts(p *graphcloak.Plan) [][]any {
 // planTau is τ, or the range that the guarantee is certified for with its middle.
 func planTau(p *graphcloak.Plan) string {
 	tau := term.Cell(p.Public.Tau, -1)
-	if u := p.Uncertainty; u.TauFrom < u.TauTo {
-		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", term.Cell(u.TauFrom, -1), term.Cell(u.TauTo, -1), tau)
+	if r := p.Uncertainty.Tau(); r.IsWide() {
+		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", term.Cell(r.From, -1), term.Cell(r.To, -1), tau)
 	}
 	return tau
 }

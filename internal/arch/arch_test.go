@@ -35,6 +35,7 @@ const root = "."
 
 var table = map[string]row{
 	"graph":           {layer: 0},
+	"expm/tau":        {layer: 0},
 	"laplacian/linop": {layer: 0, imports: []string{"internal/dense", "internal/parallel"}},
 
 	"internal/dense":      {layer: 0, imports: []string{"internal/parallel"}},
@@ -46,7 +47,7 @@ var table = map[string]row{
 	"laplacian/response":   {layer: 1, imports: []string{"graph", "laplacian/linop"}},
 	"community":            {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"graph/emd":            {layer: 1, imports: []string{"graph"}},
-	"privacy":              {layer: 1, imports: []string{"graph", "internal/strictjson", "internal/parallel"}},
+	"privacy":              {layer: 1, imports: []string{"graph", "expm/tau", "internal/strictjson", "internal/parallel"}},
 	"expm":                 {layer: 1, imports: []string{"laplacian/linop", "internal/dense", "internal/parallel"}},
 	"recovery/measurement": {layer: 1, imports: []string{"laplacian/linop", "internal/parallel"}},
 
@@ -63,7 +64,7 @@ var table = map[string]row{
 	"report": {layer: 2, imports: []string{"graph", "community", "privacy", "privacy/answer"}},
 	"privacy/sensitivity": {
 		layer:   2,
-		imports: []string{"graph", "laplacian/linop", "laplacian", "expm", "internal/dense", "internal/parallel"},
+		imports: []string{"graph", "laplacian/linop", "laplacian", "expm", "expm/tau", "internal/dense", "internal/parallel"},
 	},
 	"study/inspect": {
 		layer:   2,
@@ -77,7 +78,7 @@ var table = map[string]row{
 		layer: 2,
 		imports: []string{
 			"report", "privacy", "community", "recovery/measurement", "recovery/posterior", "recovery", "graph",
-			"laplacian/linop", "laplacian", "laplacian/response", "expm", "internal/parallel",
+			"laplacian/linop", "laplacian", "laplacian/response", "expm", "expm/tau", "internal/parallel",
 		},
 	},
 
@@ -108,7 +109,7 @@ var table = map[string]row{
 		layer:   3,
 		imports: []string{"graph", "privacy", "privacy/answer", "internal/disk", "internal/database", "internal/strictjson"},
 	},
-	"config":            {layer: 3, imports: []string{"internal/disk", "internal/strictjson", "internal/suggest"}},
+	"config":            {layer: 3, imports: []string{"expm/tau", "internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/columnar": {layer: 3},
 	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
@@ -127,7 +128,7 @@ var table = map[string]row{
 	"internal/testkit": {
 		layer: 3,
 		imports: []string{
-			root, "run", "plan", "graph", "privacy", "community", "connector/builtin", "connector/folder", "internal/must",
+			root, "run", "plan", "graph", "privacy", "community", "expm/tau", "connector/builtin", "connector/folder", "internal/must",
 		},
 		kit: true,
 	},

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -99,7 +100,7 @@ func RoundTrip(t *testing.T, from, to any) {
 // PaperJob is the job of the paper on the karate club: uniform noise for sources.
 func PaperJob() run.Job {
 	return run.Job{
-		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Settings: plan.Settings{Tau: tau.At(2), Public: plan.Public{Communities: community.Options{Property: "club"}}},
 		Plan: plan.Options{
 			Budget: privacy.Budget{Epsilon: 4, Delta: 0.1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
 		},
@@ -108,10 +109,12 @@ func PaperJob() run.Job {
 	}
 }
 
-// MeasuredJob is a plan for sensors that measure.
-func MeasuredJob(u privacy.Uncertainty) run.Job {
+// MeasuredJob is a plan for sensors that measure, at τ = 2 or any in a range.
+func MeasuredJob(r tau.Range) run.Job {
 	job := PaperJob()
-	job.Plan.Measured, job.Plan.Uncertainty = true, u
+	if job.Plan.Measured = true; r.IsWide() {
+		job.Tau = r
+	}
 	job.Plan.Allocation = plan.Allocation{}
 	job.Signal = plan.Signal{MeasurementProperty: "heat"}
 	return job

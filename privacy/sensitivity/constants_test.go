@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -37,7 +38,7 @@ func spectrumOf(t *testing.T, l *laplacian.Laplacian) ([]float64, *mat.Dense) {
 // TestConstants holds every step of docs/proofs/uncertainty.md against a computation of its own: none
 // is too small, and none much too large.
 func TestConstants(t *testing.T) {
-	const tau = 1.5
+	const at0 = 1.5
 	g := build(t, 6, [][3]float64{{0, 1, 1}, {1, 2, .5}, {2, 3, 2}, {3, 4, 1}, {4, 5, .7}, {0, 3, .4}}, hops)
 	l := laplacian.New(g, laplacian.Combinatorial)
 	m := Model{Graph: g, Laplacian: l, Sensors: []int{0, 4}}
@@ -46,15 +47,15 @@ func TestConstants(t *testing.T) {
 	edges := slices.Collect(g.Edges())
 
 	// Second and fourth derivatives.
-	f := must.Get(newFamily(background, m, u, Uncertainty{TauFrom: tau, TauTo: 2}))(t)
+	f := must.Get(newFamily(background, m, u, Uncertainty{Tau: tau.Range{From: at0, To: 2}}))(t)
 	high := f.top
 	closeAbove(t, "eigenvalues", high, lambda[5], .1)
-	at := f.evaluateAt(tau)
+	at := f.evaluateAt(at0)
 	for k, got := range map[float64]float64{2: at.two, 4: at.four} {
 		most := 0.0
 		for j := range 100001 {
 			s := high * float64(j) / 100000
-			most = max(most, math.Pow(s, k)*math.Exp(-tau*s))
+			most = max(most, math.Pow(s, k)*math.Exp(-at0*s))
 		}
 		closeAbove(t, "a derivative anywhere", got, 2*math.Sqrt2*most, 1e-6)
 	}
@@ -63,7 +64,7 @@ func TestConstants(t *testing.T) {
 		for k, s := range m.Sensors {
 			d := 0.0
 			for j, a := range lambda {
-				d += a * a * math.Exp(-tau*a) * v.At(s, j) * (v.At(e.U, j) - v.At(e.V, j))
+				d += a * a * math.Exp(-at0*a) * v.At(s, j) * (v.At(e.U, j) - v.At(e.V, j))
 			}
 			sum += u[k] * d * d
 		}
@@ -99,7 +100,7 @@ func TestEveryListedGraphCounts(t *testing.T) {
 	of := func(g *graph.Graph) *laplacian.Laplacian { return laplacian.New(g, laplacian.Combinatorial) }
 	everywhere, ones := []int{0, 1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 1, 1}
 	for name, set := range map[string]Uncertainty{
-		"alone": {}, "τ": {TauFrom: 1, TauTo: 1.3},
+		"alone": {}, "τ": {Tau: tau.Range{From: 1, To: 1.3}},
 	} {
 		for first := range list {
 			order := slices.Concat(list[first:], list[:first])
@@ -127,7 +128,7 @@ func TestPeakOnListedGraph(t *testing.T) {
 	g, far := bottleneck(t), []int{0, 7}
 	slow := laplacian.New(reweighed(t, g, func(w float64) float64 { return w / 2 }), laplacian.Combinatorial)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 4, Sensors: far}
-	set := Uncertainty{TauFrom: 4, TauTo: 16, Alternatives: []*laplacian.Laplacian{slow}}
+	set := Uncertainty{Tau: tau.Range{From: 4, To: 16}, Alternatives: []*laplacian.Laplacian{slow}}
 	peak := worst(g, slow, 5.44, far, []float64{1, 1})
 	e := must.Get(WorstCase(background, m, nil, set, Options{}))(t)
 	if e.Alternative != 0 || !(e.Upper >= peak) || e.Lower < .99*peak || math.Abs(e.Tau-5.44) > .5 {

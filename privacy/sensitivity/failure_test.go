@@ -5,6 +5,7 @@ package sensitivity
 import (
 	"testing"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -72,7 +73,7 @@ func TestTauIntervalSplitsFailure(t *testing.T) {
 	for i := 0; i < 1100; i += 3 {
 		m.Sensors = append(m.Sensors, i)
 	}
-	set := Uncertainty{TauFrom: 1, TauTo: 1.3}
+	set := Uncertainty{Tau: tau.Range{From: 1, To: 1.3}}
 	values, calls := int64(0), 0
 	opts := Options{Seed: [32]byte{1}, Failure: beta, Progress: func(stage string, _, all int64) {
 		switch stage {

@@ -209,7 +209,7 @@ func failureShares(ctx context.Context, m Model, failure float64) (bound float64
 
 // tauByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.
 func tauByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
-	m.Tau = set.TauFrom
+	m.Tau = set.Tau.From
 	p, err := newProblem(m, u, &opts)
 	if err != nil {
 		return Envelope{}, err
@@ -219,7 +219,7 @@ func tauByProducts(ctx context.Context, m Model, u []float64, set Uncertainty, o
 
 // newFamily is what the certificate of the model's graph rests on.
 func newFamily(ctx context.Context, m Model, u []float64, set Uncertainty) (*operatorFamily, error) {
-	m.Tau = set.TauFrom
+	m.Tau = set.Tau.From
 	p, err := newProblem(m, u, &Options{})
 	if err != nil {
 		return nil, err

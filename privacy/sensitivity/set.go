@@ -5,8 +5,8 @@ package sensitivity
 import (
 	"errors"
 	"fmt"
-	"math"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/laplacian"
 )
 
@@ -14,8 +14,7 @@ import (
 // readings; the guarantee is to hold for all of them. The neighbour relation is public
 // and certain: edges and lengths are those of Model.Graph, whatever L' is.
 type Uncertainty struct {
-	// TauFrom and TauTo bound t; both 0: Model.Tau alone.
-	TauFrom, TauTo float64
+	Tau tau.Range // of t; zero: Model.Tau alone
 	// Alternatives are the Laplacians of other graphs with the same nodes in the same
 	// order, each with the same range of t as Model.Laplacian. The result
 	// says nothing of graphs that are not listed.
@@ -24,7 +23,7 @@ type Uncertainty struct {
 
 // Any reports whether anything is uncertain.
 func (u Uncertainty) Any() bool {
-	return u.TauFrom < u.TauTo || len(u.Alternatives) > 0
+	return u.Tau.IsWide() || len(u.Alternatives) > 0
 }
 
 // Envelope is a bracket of the largest Δ₂ in a set of operators.
@@ -54,10 +53,8 @@ func (u Uncertainty) check(m Model) error {
 	case n > MaxUncertain && len(u.Alternatives) > 0:
 		return fmt.Errorf("%w: %d nodes, and other graphs are certified for at most %d; a range of tau is certified for more",
 			ErrUncertainty, n, MaxUncertain)
-	case u.TauFrom != 0 || u.TauTo != 0:
-		if !(u.TauFrom > 0) || !(u.TauTo >= u.TauFrom) || math.IsInf(u.TauTo, 1) {
-			return fmt.Errorf("%w: tau from %v to %v, want 0 < from ≤ to", ErrUncertainty, u.TauFrom, u.TauTo)
-		}
+	case u.Tau.Check() != nil:
+		return fmt.Errorf("%w: %w", ErrUncertainty, u.Tau.Check())
 	}
 	for i, l := range u.Alternatives {
 		if l.Order() != n || l.Kind() != m.Laplacian.Kind() {

@@ -57,7 +57,7 @@ func (p *problem) top() float64 { return p.lap.Bound() * (1 + 4*unit) }
 // eigenpairs: [Bound] at values of τ, and what can be between them. The first value is
 // certified closely; the others only where they are not below it.
 func byProducts(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, opts Options) (Envelope, error) {
-	grid := newTauGrid(set.TauFrom, set.TauTo)
+	grid := newTauGrid(set.Tau.From, set.Tau.To)
 	if base.uniform { // the norm falls with τ
 		grid = grid[:1]
 	}

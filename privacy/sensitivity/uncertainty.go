@@ -26,8 +26,8 @@ func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts 
 	if err := set.check(m); err != nil {
 		return Envelope{}, err
 	}
-	if set.TauFrom > 0 {
-		m.Tau = set.TauFrom
+	if set.Tau.From > 0 {
+		m.Tau = set.Tau.From
 	}
 	base, err := newProblem(m, u, &opts)
 	if err != nil {
@@ -37,7 +37,7 @@ func WorstCase(ctx context.Context, m Model, u []float64, set Uncertainty, opts 
 	if base.trivial() {
 		return worst, nil
 	}
-	if set.TauFrom > 0 && m.Graph.Order() > MaxUncertain {
+	if set.Tau.From > 0 && m.Graph.Order() > MaxUncertain {
 		return byProducts(ctx, base, m, u, set, opts)
 	}
 	for k := -1; k < len(set.Alternatives); k++ {
@@ -71,7 +71,7 @@ type operatorFamily struct {
 }
 
 func newOperatorFamily(ctx context.Context, base *problem, m Model, u []float64, set Uncertainty, k int) (*operatorFamily, error) {
-	w := &operatorFamily{problem: *base, from: m.Tau, to: max(m.Tau, set.TauTo)}
+	w := &operatorFamily{problem: *base, from: m.Tau, to: max(m.Tau, set.Tau.To)}
 	if k >= 0 {
 		w.lap = set.Alternatives[k]
 		w.s = w.lap.Similarity()

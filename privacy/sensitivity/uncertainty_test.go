@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
@@ -71,21 +72,21 @@ func TestTauInterval(t *testing.T) {
 		g, sensors, u := randomly(t, rnd)
 		l := laplacian.New(g, kinds[trial%3])
 		from := math.Exp(3*rnd.Float64() - 2)
-		set := Uncertainty{TauFrom: from, TauTo: from * (1.2 + 3*rnd.Float64())}
+		set := Uncertainty{Tau: tau.Range{From: from, To: from * (1.2 + 3*rnd.Float64())}}
 		m := Model{Graph: g, Laplacian: l, Tau: 1, Sensors: sensors}
 		e := must.Get(WorstCase(background, m, u, set, Options{}))(t)
 		products := must.Get(tauByProducts(background, m, u, set, Options{}))(t)
 		best := 0.0
 		for k := range 1000 {
-			best = max(best, worst(g, l, set.TauFrom+(set.TauTo-set.TauFrom)*float64(k)/999, sensors, u))
+			best = max(best, worst(g, l, set.Tau.From+(set.Tau.To-set.Tau.From)*float64(k)/999, sensors, u))
 		}
 		if e.Upper < best*(1-1e-12) || e.Upper > best*1.003 || e.Lower > best*(1+1e-4) || e.Lower < best*.995 {
-			t.Errorf("trial %d, τ in [%v, %v]: [%v, %v], the largest of 1,000 is %v", trial, set.TauFrom, set.TauTo, e.Lower, e.Upper, best)
+			t.Errorf("trial %d, τ in %v: [%v, %v], the largest of 1,000 is %v", trial, set.Tau, e.Lower, e.Upper, best)
 		}
 		if products.Upper < best*(1-1e-12) || products.Upper > best*1.08 || products.Lower > best*(1+1e-4) || products.Lower < best*.98 {
 			t.Errorf("trial %d, by products: %+v, the largest of 1,000 is %v", trial, products, best)
 		}
-		if first := worst(g, l, set.TauFrom, sensors, u); best > 1.01*first {
+		if first := worst(g, l, set.Tau.From, sensors, u); best > 1.01*first {
 			rising++
 		}
 	}
@@ -131,28 +132,28 @@ func TestPeakInside(t *testing.T) {
 		}
 	}
 	for _, set := range []Uncertainty{
-		{TauFrom: .5, TauTo: 40},
-		{TauFrom: 2, TauTo: 16},
-		{TauFrom: peak / 1.05, TauTo: peak * 1.05},
-		{TauFrom: peak / 1.01, TauTo: peak * 1.01},
+		{Tau: tau.Range{From: .5, To: 40}},
+		{Tau: tau.Range{From: 2, To: 16}},
+		{Tau: tau.Range{From: peak / 1.05, To: peak * 1.05}},
+		{Tau: tau.Range{From: peak / 1.01, To: peak * 1.01}},
 	} {
-		best, ends := 0.0, max(at(set.TauFrom), at(set.TauTo))
+		best, ends := 0.0, max(at(set.Tau.From), at(set.Tau.To))
 		for k := range 1000 {
-			best = max(best, at(set.TauFrom*math.Pow(set.TauTo/set.TauFrom, float64(k)/999)))
+			best = max(best, at(set.Tau.From*math.Pow(set.Tau.To/set.Tau.From, float64(k)/999)))
 		}
 		m := Model{Graph: g, Laplacian: l, Tau: 1, Sensors: far}
 		joint := must.Get(WorstCase(background, m, nil, set, Options{}))(t)
 		products := must.Get(tauByProducts(background, m, nil, set, Options{}))(t)
 		if !(ends < best*(1-1e-6)) || joint.Upper < best || products.Upper < best || joint.Upper > best*1.002 || products.Upper > best*1.2 {
 			t.Errorf("τ in [%.4g, %.4g]: the largest of 1,000 is %v, at the ends %v; certified %v, by products %v",
-				set.TauFrom, set.TauTo, best, ends, joint, products)
+				set.Tau.From, set.Tau.To, best, ends, joint, products)
 		}
 	}
 }
 
 // With all sensors Δ₂ falls with τ, and the start of the interval is all that counts.
 func TestAllSensors(t *testing.T) {
-	g, set := bottleneck(t), Uncertainty{TauFrom: .5, TauTo: 4}
+	g, set := bottleneck(t), Uncertainty{Tau: tau.Range{From: .5, To: 4}}
 	want := must.Get(Bound(background, model(g, .5), nil, Options{}))(t).Upper
 	e := must.Get(WorstCase(background, model(g, 1), nil, set, Options{}))(t)
 	if e.Upper < want*(1-1e-12) || e.Upper > want*(1+1e-9) || e.Tau != .5 {
@@ -202,7 +203,7 @@ func TestAlternatives(t *testing.T) {
 		}
 		m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: .5, Sensors: sensors}
 		plain := must.Get(Bound(background, m, u, Options{}))(t)
-		e := must.Get(WorstCase(background, m, u, Uncertainty{TauFrom: .5, TauTo: 1, Alternatives: list}, Options{}))(t)
+		e := must.Get(WorstCase(background, m, u, Uncertainty{Tau: tau.Range{From: .5, To: 1}, Alternatives: list}, Options{}))(t)
 		if e.Upper < best || e.Lower < best*.99 || e.Upper < plain.Upper*(1-1e-9) {
 			t.Errorf("trial %d, %v: %+v; tried %v, the graph itself %v", trial, kind, e, best, plain.Upper)
 		}
@@ -222,10 +223,10 @@ func TestUncertaintyRefused(t *testing.T) {
 	m := model(g, 1)
 	other := must.Get(graph.Cycle(7))(t)
 	for name, set := range map[string]Uncertainty{
-		"empty interval": {TauFrom: 2, TauTo: 1},
-		"from 0":         {TauFrom: 0, TauTo: 1},
-		"infinite":       {TauFrom: 1, TauTo: math.Inf(1)},
-		"not a number":   {TauFrom: math.NaN(), TauTo: 1},
+		"empty interval": {Tau: tau.Range{From: 2, To: 1}},
+		"from 0":         {Tau: tau.Range{From: 0, To: 1}},
+		"infinite":       {Tau: tau.Range{From: 1, To: math.Inf(1)}},
+		"not a number":   {Tau: tau.Range{From: math.NaN(), To: 1}},
 		"other nodes":    {Alternatives: []*laplacian.Laplacian{laplacian.New(other, laplacian.Combinatorial)}},
 		"other kind":     {Alternatives: []*laplacian.Laplacian{laplacian.New(g, laplacian.Normalized)}},
 	} {
@@ -235,11 +236,11 @@ func TestUncertaintyRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := WorstCase(ctx, model(g, 1), nil, Uncertainty{TauFrom: 1, TauTo: 2},
+	if _, err := WorstCase(ctx, model(g, 1), nil, Uncertainty{Tau: tau.Range{From: 1, To: 2}},
 		Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if (Uncertainty{}).Any() || !(Uncertainty{TauFrom: 1, TauTo: 2}).Any() {
+	if (Uncertainty{}).Any() || !(Uncertainty{Tau: tau.Range{From: 1, To: 2}}).Any() {
 		t.Error("Any")
 	}
 }

@@ -83,11 +83,11 @@ func Affordable(m *plan.Model, p *privacy.Plan, trials int, limit time.Duration)
 	var err error
 	if o := m.Operator; o.Given != nil {
 		cost.Column = entrySeconds * float64(len(o.Given.Row))
-	} else if cost, err = expm.Estimate(o.Laplacian, m.Tau, expm.Options{Method: m.Method}); err != nil {
+	} else if cost, err = expm.Estimate(o.Laplacian, m.Tau.Value(), expm.Options{Method: m.Method}); err != nil {
 		return 0, err
 	}
-	u, order := p.Uncertainty, m.Graph.Order()
-	processes, _ := m.Operator.Processes(m.ListedGraphs(), u.TauFrom, u.TauTo, len(p.Sensors))
+	order := m.Graph.Order()
+	processes, _ := m.Operator.Processes(m.ListedGraphs(), p.Uncertainty.Tau(), len(p.Sensors))
 	product := float64(processes) * cost.Column
 	left := limit.Seconds() - product*float64(NormProducts(order, len(p.Sensors)))
 	return int(min(float64(trials), max(0, left/(2*product+PosteriorSeconds*float64(order))))), nil

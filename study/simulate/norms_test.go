@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/connector/memory"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
@@ -33,7 +34,7 @@ func loaded(t *testing.T, n int, others func(i int) []int) *plan.Model {
 		}
 	}
 	g := must.Get(b.Graph())(t)
-	m := must.Get(run.Load(t.Context(), memory.FromGraph(g), plan.Settings{Tau: 1}, plan.LoadOptions{}))(t)
+	m := must.Get(run.Load(t.Context(), memory.FromGraph(g), plan.Settings{Tau: tau.At(1)}, plan.LoadOptions{}))(t)
 	return m.Model
 }
 

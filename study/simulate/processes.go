@@ -31,11 +31,11 @@ type process struct {
 // addProcesses adds those that the recovery of a release sums over: the model's, or where a range of
 // τ or graphs are declared those of [analyst.Operator.EachProcess].
 func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, norms posterior.Norms) error {
-	op, u, graphs := r.model.Operator, r.plan.Uncertainty, r.model.ListedGraphs()
-	count, all := op.Processes(graphs, u.TauFrom, u.TauTo, len(r.nodes))
+	op, taus, graphs := r.model.Operator, r.plan.Uncertainty.Tau(), r.model.ListedGraphs()
+	count, all := op.Processes(graphs, taus, len(r.nodes))
 	if !all || r.opts.Recover.StoredGraph {
 		graphs = nil
-		count, _ = op.Processes(nil, u.TauFrom, u.TauTo, len(r.nodes))
+		count, _ = op.Processes(nil, taus, len(r.nodes))
 	}
 	if count == 1 {
 		r.processes = []process{{operatorOf(op), r.whitened, norms}}
@@ -45,7 +45,7 @@ func (r *recoverer) addProcesses(ctx context.Context, in analyst.Measurements, n
 		8*int64(count)*int64(op.Graph.Order())*int64(len(r.nodes)+2*r.blockSize)); err != nil {
 		return err
 	}
-	for p, err := range op.EachProcess(ctx, graphs, u.TauFrom, u.TauTo) {
+	for p, err := range op.EachProcess(ctx, graphs, taus) {
 		if err != nil {
 			return err
 		}

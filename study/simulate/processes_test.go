@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -18,18 +19,21 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
+// anyTau is a range over which a process differs.
+var anyTau = tau.Range{From: .5, To: 12}
+
 // unknownTau is a plan for measured readings, with little noise, so that τ matters.
 func unknownTau(t *testing.T, m *plan.Model) *plan.Plan {
 	t.Helper()
 	o := plainNoise()
-	o.Epsilon, o.Measured, o.Uncertainty = 40, true, privacy.Uncertainty{TauFrom: .5, TauTo: 12}
+	o.Epsilon, o.Measured = 40, true
 	return must.Get(m.Plan(t.Context(), o))(t)
 }
 
 // Where τ is drawn from the range that the plan declares, the posterior that sums over it is right as often as it says,
 // within four standard errors, and the one of a single τ is not.
 func TestCalibratedOverTau(t *testing.T) {
-	m := loadExample(t, "net3", 2)
+	m := loadExample(t, "net3", anyTau)
 	p, sound := unknownTau(t, m), 0.0
 	for _, sums := range []bool{true, false} {
 		r := under(t, m, p, Options{
@@ -55,7 +59,7 @@ func TestCalibratedOverTau(t *testing.T) {
 // The posterior of a trial is what a sum makes of it that knows nothing of this program: over
 // the same τ to rounding, over many more of them nearly.
 func TestSumOverTau(t *testing.T) {
-	m := loadExample(t, "karate", 2)
+	m := loadExample(t, "karate", anyTau)
 	p := unknownTau(t, m)
 	r := under(t, m, p, Options{Seed: 1, Common: true})
 	n, source := m.Graph.Order(), 16
@@ -97,10 +101,10 @@ func TestSumOverTau(t *testing.T) {
 }
 
 // loadExample loads a shipped graph.
-func loadExample(t *testing.T, name string, tau float64) *plan.Model {
+func loadExample(t *testing.T, name string, taus tau.Range) *plan.Model {
 	t.Helper()
 	store, _ := testkit.Example(t, name)
-	m := must.Get(run.Load(t.Context(), store, plan.Settings{Tau: tau}, plan.LoadOptions{}))(t)
+	m := must.Get(run.Load(t.Context(), store, plan.Settings{Tau: taus}, plan.LoadOptions{}))(t)
 	return m.Model
 }
 

@@ -147,15 +147,15 @@ func (r *Releases) recover(ctx context.Context, first int, truth [][]int, values
 // diffuse lets the sources of the trials first, first+1, … flow, a column each of k: y = Mx. Where the plan declares a range of τ,
 // that of a trial is drawn from it evenly on a logarithmic scale, before a scenario changes it.
 func (r *Releases) diffuse(ctx context.Context, y, x []float64, k, first int) error {
-	u := r.plan.Uncertainty
-	if !(u.TauFrom < u.TauTo) {
+	taus := r.plan.Uncertainty.Tau()
+	if !taus.IsWide() {
 		return r.process.Apply(ctx, y, false, x, k)
 	}
 	n := len(x) / k
 	return each(ctx, k, func(j int) error {
 		at := rand.New(rand.NewPCG(r.opts.Seed^0x7f4a7c159e3779b9, uint64(first+j))).Float64()
-		tau := u.TauFrom * math.Pow(u.TauTo/u.TauFrom, at)
-		d, err := r.diffusion.WithTau(r.diffusion.Tau() / r.model.Tau * tau)
+		tau := taus.From * math.Pow(taus.To/taus.From, at)
+		d, err := r.diffusion.WithTau(r.diffusion.Tau() / r.model.Tau.Value() * tau)
 		if err != nil {
 			return fmt.Errorf("scenario %s: %w", r.opts.Scenario.Name, err)
 		}

@@ -130,7 +130,7 @@ func (s *Scenario) process(ctx context.Context, m *plan.Model, seed uint64) (ope
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
+	d, err := expm.New(ctx, laplacian.New(g, m.Settings.Laplacian), m.Tau.Value()*cmp.Or(s.tau, 1), expm.Options{Method: m.Method})
 	if err != nil {
 		return nil, nil, fmt.Errorf("scenario %s: %w", s.Name, err)
 	}

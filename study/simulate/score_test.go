@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/internal/testkit"
@@ -23,31 +24,34 @@ import (
 func TestDetectedAsInTheReport(t *testing.T) {
 	rate := .05
 	for name, x := range map[string]struct {
-		uncertainty privacy.Uncertainty
-		opts        analyst.Options
-		strength    float64
+		taus     tau.Range
+		opts     analyst.Options
+		strength float64
 	}{
 		"sound":   {strength: .5},
 		"often":   {opts: analyst.Options{FalseAlarm: .3}, strength: .3},
 		"faulty":  {opts: analyst.Options{FaultRate: &rate}, strength: .5},
-		"several": {uncertainty: privacy.Uncertainty{TauFrom: 1, TauTo: 4}, strength: 1},
+		"several": {taus: tau.Range{From: 1, To: 4}, strength: 1},
 	} {
-		t.Run(name, func(t *testing.T) { agree(t, x.uncertainty, x.opts, x.strength) })
+		t.Run(name, func(t *testing.T) { agree(t, x.taus, x.opts, x.strength) })
 	}
 }
 
 // agree compares trials with reports.
-func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, strength float64) {
+func agree(t *testing.T, taus tau.Range, opts analyst.Options, strength float64) {
 	s, _ := testkit.Example(t, "karate")
 	none := 0.
 	if opts.FaultRate == nil {
 		opts.FaultRate = &none
 	}
+	if taus.IsSearched() {
+		taus = tau.At(2)
+	}
 	m, p := testkit.Planned(t, s, run.Job{
-		Settings: plan.Settings{Tau: 2, Public: plan.Public{Communities: community.Options{Property: "club"}}},
+		Settings: plan.Settings{Tau: taus, Public: plan.Public{Communities: community.Options{Property: "club"}}},
 		Plan: plan.Options{
 			Budget: privacy.Budget{Epsilon: 4, Delta: .1}, Alpha: 1, Allocation: plan.Allocation{Uniform: true},
-			Measured: true, Uncertainty: uncertainty,
+			Measured: true,
 		},
 	})
 	r := under(t, m.Model, p, Options{Recover: opts})
@@ -56,7 +60,7 @@ func agree(t *testing.T, uncertainty privacy.Uncertainty, opts analyst.Options, 
 	for range r.nodes {
 		in.Sigmas = append(in.Sigmas, sigma)
 	}
-	opts.TauFrom, opts.TauTo = uncertainty.TauFrom, uncertainty.TauTo
+	opts.Tau = taus
 	kernel := testgraph.Heat(m.Graph, 2)
 	random := rand.New(rand.NewPCG(3, 0))
 	seen := map[[2]bool]int{}

@@ -13,13 +13,14 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
+	"github.com/graphcloak/graphcloak/expm/tau"
 )
 
 // With loads a graph and calls do with the model, whose communities are the planted ones
 // where there are any. Name is that of a folder below data, or
 // describes a generator, as in "sbm,n=500,k=2,in=0.05,out=0.001,seed=1".
-func With(ctx context.Context, data, name string, tau float64, do func(m *graphcloak.Model) error) (err error) {
-	return Open(ctx, data, name, graphcloak.Settings{Tau: tau}, do)
+func With(ctx context.Context, data, name string, t float64, do func(m *graphcloak.Model) error) (err error) {
+	return Open(ctx, data, name, graphcloak.Settings{Tau: tau.At(t)}, do)
 }
 
 // Open is [With] for other settings.
