@@ -39,7 +39,7 @@ func addMatrix(b *response.Builder, m mat.Matrix, time string) error {
 // givenJob is a job of measured readings under given operators, e^{-τL} for some τ, and the options that give them.
 func givenJob(taus ...float64) (graphcloak.Job, graphcloak.LoadOptions) {
 	job := testkit.MeasuredJob(tau.Range{})
-	job.Tau = tau.At(0)
+	job.Tau = tau.Range{}
 	for range taus {
 		job.Operators = append(job.Operators, plan.NamedOperator{Name: "heat.csv"})
 	}
