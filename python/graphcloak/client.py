@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from pyarrow import Table
 
-Setting = str | int | float | bool | os.PathLike[str] | list[str] | tuple[str, ...] | None
+Setting = str | int | float | bool | os.PathLike[str] | list[Any] | tuple[Any, ...] | graphs.Entries | None
 
 # The package sets these itself, or the program would ask, wait or print no JSON.
 OWN = {"format", "help", "quiet", "from"}
@@ -85,6 +85,10 @@ class GraphCloak:
     as "neo4j://localhost:7687", "folder:water", "example:karate". Without one the settings name the store. A graph in
     memory is kept, with its columns and its ledger, in a folder under the user's folder for state: the same ids and
     relationships have the same ledger.
+
+    operator= takes an operator in place of heat on the graph, or a list of alternatives: a file; or for a graph in memory a
+    table of sensor, node, response and time, or a SciPy sparse matrix with a column a node and a row a node, or a pair of the
+    rows' sensors, each an id or (id, time), and such a matrix.
 
     A failure of the program raises the GraphCloakError of its exit code; what it says beside a result goes to the logger
     "graphcloak" as a warning. An interrupt ends the program in order, and the same call goes on with a run that is paid.

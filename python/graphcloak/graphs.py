@@ -11,10 +11,32 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 LOG = logging.getLogger("graphcloak")
 Columns = dict[str, Sequence[Any]]
+
+
+
+class Sparse(Protocol):
+    """A SciPy sparse matrix."""
+
+    def tocoo(self) -> Any: ...
+
+
+class Frame(Protocol):
+    """A pandas frame."""
+
+    def to_dict(self, orient: Any, /) -> Any: ...
+
+
+class Arrow(Protocol):
+    """A pyarrow table."""
+
+    def to_pydict(self) -> Any: ...
+
+
+Entries = Sparse | Frame | Arrow | Mapping[str, Sequence[Any]]
 
 # The names of graphdatascience's gds.graph.construct, and those of the folder's files.
 NODE_NAMES = {"nodeId": "id"}
@@ -55,6 +77,32 @@ def tables(graph: Any) -> tuple[Columns, Columns, bool]:
         f"{type(graph).__name__} is no graph: give a networkx graph, (nodes, relationships) as frames, a SciPy sparse matrix, "
         'a folder\'s path, "example:NAME" or an address such as "neo4j://localhost:7687"'
     )
+
+
+def entries(operator: Any, nodes: Columns) -> Columns:
+    """Returns the entries of a given operator: columns sensor, node, response and, where sensors read several times, time.
+
+    operator is a table of these columns; a SciPy sparse matrix with a row and a column a node, in the order of the graph's; or
+    a pair of the rows' sensors, each an id or an id and a time, and such a matrix with a column a node.
+    """
+    ids = nodes["id"]
+    rows: Any = ids
+    if isinstance(operator, tuple) and len(operator) == 2 and of(operator[1], "scipy"):
+        rows, operator = list(operator[0]), operator[1]
+    if not of(operator, "scipy"):
+        return columns(operator, {})
+    coo = operator.tocoo()
+    if coo.shape != (len(rows), len(ids)):
+        raise ValueError(f"the operator is {coo.shape[0]} by {coo.shape[1]}: a row a sensor ({len(rows)}) and a column a node ({len(ids)})")
+    timed = [row if isinstance(row, tuple) else (row, None) for row in rows]
+    found: Columns = {
+        "sensor": [timed[i][0] for i in coo.row.tolist()],
+        "node": [ids[j] for j in coo.col.tolist()],
+        "response": coo.data.tolist(),
+    }
+    if any(time is not None for _, time in timed):
+        found["time"] = [timed[i][1] for i in coo.row.tolist()]
+    return found
 
 
 def records(keys: tuple[str, ...], rows: Any, what: str) -> Columns:
@@ -112,8 +160,8 @@ def text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):  # labels
-        return ";".join(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(v, (str, int, float)) for v in value):  # labels, or readings
+        return ";".join(map(str, value))
     return str(value)
 
 
@@ -198,10 +246,31 @@ def source(graph: object, command: str, settings: dict[str, Any], env: Mapping[s
         if settings.get("mode") == "write":
             raise ValueError("a graph in memory takes nothing back: use stream, and join nodes_frame() by node_id")
         with kept(graph, env) as (folder, weighted):
+            settings = with_operators(graph, settings, folder)
             more = {"relationship_weight_property": "weight"} if weighted and command not in ("runs", "budget") else {}
             if command == "run":
                 more["mode"] = "stream"
             yield f"folder:{folder}", {**more, **settings}
+
+
+def with_operators(graph: object, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Writes operators in memory into files beside the graph's, and returns the settings that name them."""
+    given = settings.get("operator")
+    if given is None:
+        return settings
+    nodes = tables(graph)[0]
+    named = []
+    for operator in given if isinstance(given, list) else [given]:
+        if isinstance(operator, (str, os.PathLike)):
+            named.append(os.fspath(operator))
+            continue
+        content = lines(entries(operator, nodes))
+        path = folder / f"operator-{hashlib.sha256(content).hexdigest()[:16]}.csv"
+        if not path.exists():
+            path.touch(mode=0o600)
+            path.write_bytes(content)
+        named.append(str(path))
+    return {**settings, "operator": named}
 
 
 def is_address(text: str) -> bool:

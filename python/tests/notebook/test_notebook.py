@@ -60,6 +60,26 @@ class Graphs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "a square one is wanted"):
             graphs.matrix(sp.coo_array([[0, 1]]), {})
 
+    def test_operators(self) -> None:
+        """The same entries are one operator in every form, beside a graph in memory; a sensor may read twice."""
+        graph, gc = nx.path_graph(4), g.GraphCloak()
+        flow = sp.coo_array([[0.5, 0, 0, 0], [0.4, 0.5, 0, 0], [0, 0.3, 0.5, 0], [0, 0, 0.4, 0.5]])
+        table = pd.DataFrame({"sensor": flow.row, "node": flow.col, "response": flow.data})
+        forms: list[Any] = [flow, flow.tocsr(), ([0, 1, 2, 3], flow), table, pa.Table.from_pandas(table)]
+        found = {gc.inspect(graph, operator=form).document["sensitivity"]["upper"] for form in forms}
+        self.assertEqual(len(found), 1)
+        nx.set_node_attributes(graph, {n: 0.1 * n for n in graph}, "level")
+        settings: dict[str, Any] = {"measurement_property": "level", "epsilon": 8, "delta": 0.01, "spend_at_chance": True}
+        report = gc.run(graph, operator=[flow, 0.5 * flow], **settings)
+        self.assertEqual(len(report.document["graphPosterior"]), 2)
+        nodes = pd.DataFrame({"id": range(4), "level": [[0.1, 0.2]] * 4})
+        ends = pd.DataFrame(graph.edges, columns=["source", "target"])
+        rows = [(n, t) for t in (6, 12) for n in range(4)]
+        twice = gc.run((nodes, ends), operator=(rows, sp.vstack([flow, 0.5 * flow])), allocation="uniform", **settings)
+        self.assertEqual(twice.sensor_count, 8)
+        with self.assertRaisesRegex(ValueError, "a row a sensor"):
+            gc.inspect(graph, operator=sp.coo_array([[1.0]]))
+
     def test_attribute_in_the_way(self) -> None:
         graph = nx.path_graph(2)
         graph.nodes[0]["id"] = 5
