@@ -57,7 +57,7 @@ var table = map[string]row{
 
 	"recovery/whisper": {layer: 2, imports: []string{"graph", "laplacian/linop", "recovery/posterior", "internal/parallel"}},
 
-	"privacy/document": {layer: 2, imports: []string{"privacy", "internal/strictjson"}},
+	"privacy/document": {layer: 2, imports: []string{"privacy", "internal/strictjson", "internal/parallel"}},
 	"privacy/audit":    {layer: 2, imports: []string{"graph", "privacy", "privacy/answer"}},
 	"privacy/answer":   {layer: 2, imports: []string{"graph", "privacy", "internal/strictjson"}},
 

@@ -28,20 +28,24 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
+	pieces := strictjson.Object(fields)
 	sum := sha256.New()
-	for k, piece := range strictjson.Object(fields) {
+	for k, piece := range pieces {
+		parts := strictjson.Pieces{piece}
 		if k%2 == 0 && k > 0 { // a value
-			if piece, err = strictjson.Canonical(piece); err != nil {
+			if parts, err = canonical(piece); err != nil {
 				return nil, err
 			}
 		}
-		sum.Write(piece)
+		for _, p := range parts {
+			sum.Write(p)
+		}
 	}
 	if fields[SealKey], err = json.Marshal(privacy.Digest(sum.Sum(nil))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	pieces := strictjson.Object(fields)
+	pieces = strictjson.Object(fields)
 	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
 	return pieces.Join(), nil
 }
