@@ -144,7 +144,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 				t.Errorf("%s: τ %d is %+v, want %v with %v", name, k, x, taus[k], ofTau[k])
 			}
 		}
-		told := "on any of 2 listed ones, each as likely beforehand, and the posterior of one source is summed over all 3: "
+		told := "of any of 2 listed ones, each as likely beforehand, and the posterior of one source is summed over all 3: "
 		if !set.IsWide() {
 			told += `"<b>wide</b>" over 99 %, `
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -121,7 +120,6 @@ func sentinels() []sentinel {
 		{graph.ErrImpossible, exitValidation, "change the numbers of the generator"},
 		{community.ErrInvalid, exitValidation, "change the parameter that the message names"},
 		{community.ErrMissing, exitValidation, "give every node the property, or leave --community-property out"},
-		{emd.ErrMass, exitValidation, ""},
 		{inspect.ErrEmpty, exitValidation, "check labels, types and queries"},
 	}
 }
