@@ -106,6 +106,7 @@ var documentedPages = []struct {
 	{"docs/how-to/serve.md", 1},
 	{"docs/how-to/evaluate.md", 1},
 	{"docs/how-to/report.md", 1},
+	{"docs/how-to/water.md", 4},
 	{"docs/explanation/threat-model.md", 1},
 }
 
@@ -178,6 +179,8 @@ func runPage(t *testing.T, bin, page string, seed int, p *documented.Page) {
 	t.Helper()
 	dir := t.TempDir()
 	writeFiles(t, page, dir)
+	examples := must.Get(filepath.Abs(filepath.Join("..", "..", "examples")))(t)
+	must.Do(t, os.Symlink(examples, filepath.Join(dir, "examples")))
 	t.Cleanup(func() { endServer(dir) })
 	s := shell{dir: dir, env: append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "XDG_STATE_HOME="+filepath.Join(dir, "state"),
 		"GRAPHCLOAK_FORMAT=table")}
