@@ -47,12 +47,22 @@ func (k *checker) simulate(ctx context.Context, trials int, progress func(string
 	return nil
 }
 
-// draw fills the block with the noise of trials from the at-th on: each has a stream of its own.
+// draw fills the block with the noise of trials from the at-th on: each has a stream of its own. Some streams take turns, so that
+// what lies together is written together.
 func (b *noiseBlock) draw(k *checker, at int) {
-	parallel.Each(b.width, func(j int) {
-		random := rand.New(rand.NewPCG(k.seed, uint64(at+j)))
-		for s := j; s < len(b.z); s += b.width {
-			b.z[s] = random.NormFloat64()
+	const together, turn = 4, 1 << 9
+	parallel.Each((b.width+together-1)/together, func(part int) {
+		first, last := part*together, min((part+1)*together, b.width)
+		var random [together]*rand.Rand
+		for j := first; j < last; j++ {
+			random[j-first] = rand.New(rand.NewPCG(k.seed, uint64(at+j)))
+		}
+		for rows := b.z; len(rows) > 0; rows = rows[min(turn*b.width, len(rows)):] {
+			for j := first; j < last; j++ {
+				for s := j; s < min(turn*b.width, len(rows)); s += b.width {
+					rows[s] = random[j-first].NormFloat64()
+				}
+			}
 		}
 	})
 	linop.MulBlockTo(k.d.A, b.w, true, b.z, b.width)
