@@ -17,8 +17,7 @@ func TestClockThatWasAhead(t *testing.T) {
 	for name, gone := range map[string]bool{"the run has ended": false, "its holder is gone": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				clockTo(t, "2026-06-01T00:30:00Z")
-				w := newWorld()
+				w := worldAt(t, "2026-06-01T00:30:00Z")
 				w.options.Poll = time.Minute
 				w.file(job("a", "@hourly", "missedRuns", "all"))
 				stop := w.instance("a", w)

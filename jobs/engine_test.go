@@ -103,9 +103,15 @@ type world struct {
 	wait    sync.WaitGroup
 }
 
-func newWorld() *world {
-	return &world{memory: newMemory(), runner: newPay()}
+// worldAt has the jobs, at a time of its clock, which is set forward to it.
+func worldAt(t *testing.T, at string, jobs ...map[string]any) *world {
+	clockTo(t, at)
+	w := newWorld()
+	w.options.Settings = jobs
+	return w
 }
+
+func newWorld() *world { return &world{memory: newMemory(), runner: newPay()} }
 
 // instance starts an engine and returns what stops it in order.
 func (w *world) instance(name string, store Store) (stop func()) {
@@ -152,8 +158,7 @@ func clockTo(t *testing.T, text string) { time.Sleep(time.Until(instant(t, text)
 // is run once, at its nominal time.
 func TestYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-01-01T00:00:00Z")
-		w := newWorld()
+		w := worldAt(t, "2026-01-01T00:00:00Z")
 		w.options.Poll = 6 * time.Hour
 		w.file(job("nightly", "30 2 * * *", "timeZone", "Europe/Berlin"))
 		w.file(job("hourly", "0 */6 * * *", "timeZone", "America/New_York"))
@@ -205,9 +210,7 @@ func TestOutage(t *testing.T) {
 		Skip: {1, 2, 10, 11}, Once: {1, 2, 9, 10, 11}, All: {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			clockTo(t, "2026-06-01T00:30:00Z")
-			w := newWorld()
-			w.file(job("a", "@hourly", "missedRuns", string(policy)))
+			w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly", "missedRuns", string(policy)))
 			stop := w.instance("a", w)
 			clockTo(t, "2026-06-01T02:30:00Z")
 			stop()
@@ -229,9 +232,7 @@ func TestOutage(t *testing.T) {
 // TestPauseMissesNothing: what falls into a pause is not made up for, under any policy.
 func TestPauseMissesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly", "missedRuns", "all"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly", "missedRuns", "all"))
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T01:30:00Z")
 		w.SetPaused(t.Context(), "a", true)
@@ -253,9 +254,7 @@ func TestPauseMissesNothing(t *testing.T) {
 // twice, and the schedule goes on.
 func TestClockJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly"))
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T03:30:00Z")
 		w.jump(24 * time.Hour)
@@ -286,8 +285,7 @@ func (m *memory) jump(skew time.Duration) {
 func TestSlowJob(t *testing.T) {
 	for policy, want := range map[Missed][]int{Skip: {1, 3, 5}, Once: {1, 2, 4}, All: {1, 2, 3}} {
 		synctest.Test(t, func(t *testing.T) {
-			clockTo(t, "2026-06-01T00:30:00Z")
-			w := newWorld()
+			w := worldAt(t, "2026-06-01T00:30:00Z")
 			w.options.Parallel = 4
 			w.file(job("slow", "@hourly", "missedRuns", string(policy)))
 			inside := 0
@@ -325,8 +323,7 @@ func TestSlowJob(t *testing.T) {
 // not; the schedule goes on in both cases, and other jobs do not notice.
 func TestFailingJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
+		w := worldAt(t, "2026-06-01T00:30:00Z")
 		w.options.Parallel = 3
 		var log lockedbuffer.Buffer
 		w.options.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -371,9 +368,7 @@ func TestFailingJob(t *testing.T) {
 // when it waits, and goes on by itself.
 func TestWaitingForBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@daily"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@daily"))
 		renews := instant(t, "2026-06-04T12:00:00Z")
 		w.runner.do = func(ctx context.Context, work Work) Ending {
 			if now, _ := w.Now(ctx); now.Before(renews) {
@@ -445,9 +440,7 @@ func (c cut) Finish(ctx context.Context, t Tick, token string, o Outcome) error 
 func TestTakeover(t *testing.T) {
 	for _, stage := range []string{"before", "paid", "released"} {
 		synctest.Test(t, func(t *testing.T) {
-			clockTo(t, "2026-06-01T00:59:00Z")
-			w := newWorld()
-			w.file(job("a", "@hourly", "missedRuns", "once"))
+			w := worldAt(t, "2026-06-01T00:59:00Z", job("a", "@hourly", "missedRuns", "once"))
 			broken := cut{w.memory, make(chan struct{})}
 			w.runner.do = func(ctx context.Context, work Work) Ending {
 				if closed(broken.off) || len(work.Saved) > 0 {
@@ -505,8 +498,7 @@ func (p *pay) resume(ctx context.Context, w Work) Ending {
 // instance goes on at once, not after the lease.
 func TestStopAbandons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:59:00Z")
-		w := newWorld()
+		w := worldAt(t, "2026-06-01T00:59:00Z")
 		w.options.Drain, w.options.Lease = 5*time.Second, time.Hour
 		w.file(job("a", "@hourly"))
 		w.runner.do = func(ctx context.Context, work Work) Ending {
@@ -539,8 +531,7 @@ func TestStopAbandons(t *testing.T) {
 // for is gone on with.
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
+		w := worldAt(t, "2026-06-01T00:30:00Z")
 		w.options.Parallel = 2
 		w.file(job("free", "@hourly", "timeout", "10m"))
 		w.file(job("paid", "@hourly", "timeout", "10m", "retryDelay", "1s"))
@@ -576,9 +567,7 @@ func TestTimeout(t *testing.T) {
 func TestLostRunIsNotGivenUp(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			clockTo(t, "2026-06-01T00:59:00Z")
-			w := newWorld()
-			w.file(job("a", "@hourly"))
+			w := worldAt(t, "2026-06-01T00:59:00Z", job("a", "@hourly"))
 			w.runner.do = func(ctx context.Context, work Work) Ending {
 				work.Save(ctx, []byte("attempt"))
 				if lost {
@@ -612,9 +601,7 @@ func TestLostLeaseStopsTheRun(t *testing.T) {
 		"not renewed": {func(w *world) { w.down = errors.New("away") }, time.Minute + 20*time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			clockTo(t, "2026-06-01T00:59:00Z")
-			w := newWorld()
-			w.file(job("a", "@hourly"))
+			w := worldAt(t, "2026-06-01T00:59:00Z", job("a", "@hourly"))
 			var took time.Duration
 			var cause error
 			w.runner.do = func(ctx context.Context, work Work) Ending {
@@ -645,9 +632,7 @@ func TestLostLeaseStopsTheRun(t *testing.T) {
 // TestCancel ends a run that is under way at another instance.
 func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly"))
 		w.runner.do = func(ctx context.Context, work Work) Ending {
 			<-ctx.Done()
 			return Ending{Outcome: Outcome{Status: Failed, Message: "interrupted"}, Retry: true}
@@ -691,9 +676,7 @@ func TestCancelBeforeTakeover(t *testing.T) {
 // end, ends as cancelled and is not tried again.
 func TestCancelAtSpend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly"))
 		w.runner.do = func(ctx context.Context, work Work) Ending {
 			if _, err := w.Cancel(ctx, "a"); err != nil {
 				t.Error(err)
@@ -717,8 +700,7 @@ func TestCancelAtSpend(t *testing.T) {
 // TestBadJobs: each is named with what is wrong with it, and the good one runs.
 func TestBadJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
+		w := worldAt(t, "2026-06-01T00:30:00Z")
 		var log lockedbuffer.Buffer
 		w.options.Log = slog.New(slog.NewTextHandler(&log, nil))
 		w.file(job("good", "@hourly"))
@@ -754,9 +736,7 @@ func TestBadJobs(t *testing.T) {
 // the store is back.
 func TestStoreDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly", "missedRuns", "all"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly", "missedRuns", "all"))
 		e := w.engine()
 		if e.Ready() == nil {
 			t.Error("it is ready before its first look")
@@ -792,9 +772,7 @@ func (m *memory) fall(err error) {
 // TestRunNow runs a paused job at once, refuses one that runs, and knows no other.
 func TestRunNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly", "paused", true))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly", "paused", true))
 		e := w.engine()
 		c, end, err := e.RunNow(t.Context(), "a")
 		if err != nil || end.Status != Finished || c.NominalTime != instant(t, "2026-06-01T00:30:00Z") {

@@ -22,8 +22,7 @@ func TestNoJobStarves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				clockTo(t, "2026-06-01T12:00:30Z")
-				w := newWorld()
+				w := worldAt(t, "2026-06-01T12:00:30Z")
 				w.options.Poll = time.Hour
 				w.file(greedy)
 				w.file(job("zzz", "30 2 * * *"))
@@ -45,9 +44,7 @@ func TestNoJobStarves(t *testing.T) {
 // TestMissedTimesAreTold: a time that nobody ran shows in the list, and in the log once.
 func TestMissedTimesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@daily"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@daily"))
 		var told lockedbuffer.Buffer
 		w.options.Log = slog.New(slog.NewTextHandler(&told, nil))
 		stop := w.instance("a", w)

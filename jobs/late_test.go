@@ -67,9 +67,7 @@ func TestLateHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				clockTo(t, "2026-06-01T00:59:50Z")
-				w := newWorld()
-				w.file(job("a", "@hourly", "maxRetries", 0))
+				w := worldAt(t, "2026-06-01T00:59:50Z", job("a", "@hourly", "maxRetries", 0))
 				w.options.Lease = time.Minute
 				r := &lateRunner{pay: w.runner, w: w, ending: end, taken: make(chan struct{})}
 				id := NewTick("a", instant(t, "2026-06-01T01:00:00Z")).ReleaseID()

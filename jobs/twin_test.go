@@ -13,9 +13,7 @@ import (
 // of the name was begun before the second was filed.
 func TestTwinsRunNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T01:05:00Z")
-		w := newWorld()
-		w.file(job("a", "@hourly", "sourceProperty", "mine"))
+		w := worldAt(t, "2026-06-01T01:05:00Z", job("a", "@hourly", "sourceProperty", "mine"))
 		w.file(job("a", "@hourly", "sourceProperty", "theirs"))
 		at := instant(t, "2026-06-01T01:00:00Z")
 		w.ticks["a"] = []Claim{{Tick: NewTick("a", at), Attempts: 1, ClaimedAt: at, Outcome: Outcome{Status: Running}}}

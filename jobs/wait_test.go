@@ -15,9 +15,7 @@ import (
 // its state changes, from its first refusal to its last, and every tick names an entry.
 func TestWaitIsOneEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w := newWorld()
-		w.file(job("a", "@daily"))
+		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@daily"))
 		ends := map[int]Status{4: Finished, 7: OverBudget, 8: OverBudget} // by day; else it waits
 		w.runner.do = func(ctx context.Context, work Work) Ending {
 			end := Ending{
