@@ -120,23 +120,28 @@ func (a *app) recoverValues(ctx context.Context, s graphStore, sigma float64) er
 	return a.conclude(ctx, s, job, rep, err)
 }
 
-// measurements reads private values and the σ of each.
+// measurements reads private values and the σ of each, from the nodes of the operator's rows.
 func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Model, property string, sigma float64) (
 	in analyst.Measurements, err error,
 ) {
+	if given := m.Operator.Given; given != nil && len(given.Times()) > 1 {
+		return in, fail(exitValidation, "sensors read at %d times, and %q holds the last value of each", len(given.Times()), property).
+			hint("give --release FILE")
+	}
 	values, err := s.Signal(ctx, m.Graph, property)
 	if err != nil {
 		return in, err
 	}
-	for _, i := range m.Sensors {
+	var nodes []int
+	for k, i := range m.Operator.SensorNodes(m.Sensors) {
 		if !math.IsNaN(values[i]) {
-			in.Nodes, in.Values = append(in.Nodes, i), append(in.Values, values[i])
+			nodes, in.Nodes, in.Values = append(nodes, i), append(in.Nodes, m.Sensors[k]), append(in.Values, values[i])
 		}
 	}
 	if len(in.Nodes) == 0 {
 		return in, fail(exitValidation, "no sensor has a value in %q", property).hint("check --measurement-property and the sensors")
 	}
-	in.Sigmas, err = a.sigmas(ctx, s, m, report.SigmaOf(property), in.Nodes, sigma)
+	in.Sigmas, err = a.sigmas(ctx, s, m, report.SigmaOf(property), nodes, sigma)
 	return in, err
 }
 
