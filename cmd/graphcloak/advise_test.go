@@ -24,11 +24,20 @@ func called(t *testing.T, args ...string) (exit int, stdout, stderr string) {
 	return exit, out.String(), errs.String()
 }
 
+// succeeds runs a command that ends well, and returns what it printed.
+func succeeds(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	exit, stdout, stderr := called(t, args...)
+	if exit != exitOK {
+		t.Fatalf("graphcloak %s: exit %d\n%s", strings.Join(args, " "), exit, stderr)
+	}
+	return stdout
+}
+
 // TestRunWarnsBeforeItSpends: pipes longer than α hide nothing. The run says so, in its
 // JSON too, and under --strict spends nothing.
 func TestRunWarnsBeforeItSpends(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "pipes", "id,zone,leak\n1,a,0\n2,a,1\n3,b,0\n4,b,0\n", "source,target,length\n1,2,2\n2,3,5\n3,4,2\n")
 	args := []string{
 		"run", "--from", "folder:pipes", "--source-property", "leak", "--metric", "length", "--community-property", "zone",
@@ -40,10 +49,8 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("pipes", ".graphcloak", "store.db")); err == nil {
 		t.Error("--strict: something was recorded")
 	}
-	if exit, _, stderr := called(t, "budget", "set", "--from", "folder:pipes", "--create", "--budget-scope", "property=leak",
-		"--epsilon", "9", "--delta", "0.1"); exit != exitOK {
-		t.Fatal(stderr)
-	}
+	succeeds(t, "budget", "set", "--from", "folder:pipes", "--create", "--budget-scope", "property=leak",
+		"--epsilon", "9", "--delta", "0.1")
 	exit, _, stderr := called(t, append(args, "--strict")...)
 	if exit != exitValidation || !strings.Contains(stderr, " warnings; nothing was spent") {
 		t.Errorf("--strict: exit %d\n%s", exit, stderr)
@@ -71,7 +78,6 @@ func TestRunWarnsBeforeItSpends(t *testing.T) {
 // plan, doctor and init say so; --spend-at-chance spends.
 func TestAtChanceNothingIsSpent(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n4,0\n5,0\n6,0\n", "source,target\n1,2\n2,3\n1,3\n3,4\n4,5\n5,6\n4,6\n")
 	const epsilon = "0.01"
 	from := []string{"--from", "folder:path", "--epsilon", epsilon, "--delta", "1e-9"}
@@ -98,29 +104,22 @@ func TestAtChanceNothingIsSpent(t *testing.T) {
 		t.Error("something was recorded")
 	}
 	for _, args := range commands {
-		if exit, _, stderr := called(t, append(args, "--spend-at-chance")...); exit != exitOK {
-			t.Errorf("%s --spend-at-chance: exit %d\n%s", args[0], exit, stderr)
-		}
+		succeeds(t, append(args, "--spend-at-chance")...)
 	}
 }
 
 // TestPlanKeepsItsWarnings: they are in the plan file, and a release takes it.
 func TestPlanKeepsItsWarnings(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
-	if exit, _, stderr := called(t, "plan", "--from", "folder:path", "--delta", "0.5", "-o", "plan.json"); exit != exitOK {
-		t.Fatalf("exit %d\n%s", exit, stderr)
-	}
+	succeeds(t, "plan", "--from", "folder:path", "--delta", "0.5", "-o", "plan.json")
 	text, err := os.ReadFile("plan.json")
 	var file struct{ Warnings []string }
 	if err != nil || json.Unmarshal(text, &file) != nil || !strings.Contains(strings.Join(file.Warnings, "\n"), "δ = 0.5 is above 1/n") {
 		t.Errorf("%v, warnings %q", err, file.Warnings)
 	}
-	if exit, _, stderr := called(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o",
-		"release.json"); exit != exitOK {
-		t.Errorf("a release of it: exit %d\n%s", exit, stderr)
-	}
+	succeeds(t, "release", "--from", "folder:path", "--plan", "plan.json", "--source-property", "leak", "-o",
+		"release.json")
 }
 
 // TestPlanWarnsWithoutSimulation: where no release is simulated, the search for τ tells

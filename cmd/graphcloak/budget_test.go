@@ -15,20 +15,19 @@ import (
 // command runs one on the graph of [graphFolder].
 func command(t *testing.T, args ...string) (exit int, output string) {
 	t.Helper()
-	return obey(t, append(args, "--from", "folder:"+os.Getenv("GRAPH"))...)
+	return obey(t, onGraph(args...)...)
 }
+
+// onGraph has the folder of [graphFolder] in it.
+func onGraph(args ...string) []string { return append(args, "--from", "folder:"+os.Getenv("GRAPH")) }
 
 // TestVerifyNeedsItsMarks: what this machine has seen cannot be vouched for where it
 // cannot be read.
 func TestVerifyNeedsItsMarks(t *testing.T) {
 	graphFolder(t)
 	spend := []string{"run", "--source-property", "source", "--epsilon", "1", "--delta", "0.1", "--mode", "stats"}
-	if exit, output := command(t, spend...); exit != 0 {
-		t.Fatal(output)
-	}
-	if exit, output := command(t, "budget", "verify"); exit != 0 {
-		t.Fatal(output)
-	}
+	succeeds(t, onGraph(spend...)...)
+	succeeds(t, onGraph("budget", "verify")...)
 	marks, err := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "graphcloak", "ledgers", "*", "*.json"))
 	if err != nil || len(marks) == 0 {
 		t.Fatalf("%d marks, %v", len(marks), err)
@@ -48,18 +47,14 @@ func TestVerifyNeedsItsMarks(t *testing.T) {
 func TestDryRunsAskTheLedger(t *testing.T) {
 	graphFolder(t)
 	plan := filepath.Join(t.TempDir(), "plan.json")
-	if exit, output := command(t, "plan", "--epsilon", "4", "--delta", "0.1", "-o", plan); exit != 0 {
-		t.Fatal(output)
-	}
+	succeeds(t, onGraph("plan", "--epsilon", "4", "--delta", "0.1", "-o", plan)...)
 	signal := []string{"--source-property", "source", "--dry-run"}
 	for _, c := range []struct {
 		limit string
 		want  int
 	}{{"1", exitBudget}, {"4", 0}} {
-		if exit, output := command(t, "budget", "set", "--budget-scope", "property=source", "--create", "--epsilon", c.limit, "--delta",
-			"0.1"); exit != 0 {
-			t.Fatal(output)
-		}
+		succeeds(t, onGraph("budget", "set", "--budget-scope", "property=source", "--create", "--epsilon", c.limit, "--delta",
+			"0.1")...)
 		for _, dry := range [][]string{{"run", "--epsilon", "4", "--delta", "0.1"}, {"release", "--plan", plan}} {
 			if exit, output := command(t, append(dry, signal...)...); exit != c.want {
 				t.Errorf("%s within a cap of %s: exit %d, want %d: %s", dry[0], c.limit, exit, c.want, output)

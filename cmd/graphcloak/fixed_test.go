@@ -93,7 +93,6 @@ func TestUndoElsewhere(t *testing.T) {
 // spent nothing.
 func TestPaidBesideAnother(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "json")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	lockRun(t, a, "mine")
 	defer a.drop()
 	met := &connector.UnfinishedError{RunID: "other", Status: "RUNNING"}
@@ -187,7 +186,6 @@ func TestSensorsReleaseIsKnown(t *testing.T) {
 // TestResumeFinished: a run that is finished is not called one to be given up.
 func TestResumeFinished(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
 	exit, stdout, stderr := called(t, strings.Fields("run --from folder:path --source-property leak --tau 1 --delta 0.01 --format json")...)
 	var rep struct{ RunID string }

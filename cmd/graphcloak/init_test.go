@@ -60,9 +60,7 @@ func TestInit(t *testing.T) {
 		t.Errorf("a second init: exit %d\n%s", exit, stderr)
 	}
 	run := strings.Fields(strings.TrimPrefix(result.Next[1], "graphcloak "))
-	if exit, _, stderr := called(t, append(run, "--format", "json")...); exit != exitOK {
-		t.Errorf("%v: exit %d\n%s", run, exit, stderr)
-	}
+	succeeds(t, append(run, "--format", "json")...)
 	for property, want := range map[string]int{"ward": exitValidation, "sik": exitNotFound, "id": exitUsage} {
 		exit, _, stderr := called(t, append(args, "other.yaml", "--source-property", property, "--node-key", "id")...)
 		if _, err := os.Stat("other.yaml"); exit != want || err == nil {
@@ -74,14 +72,9 @@ func TestInit(t *testing.T) {
 // TestInitOfReleased: what a run released is proposed for nothing else, and what runs wrote for nothing.
 func TestInitOfReleased(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "hall", "id,wing,score\n1,a,1\n2,a,0\n3,b,0\n4,b,0\n", "source,target\n1,2\n2,3\n3,4\n")
-	if exit, _, stderr := called(t, "run", "--from", "folder:hall", "--source-property", "score", "--epsilon", "8"); exit != exitOK {
-		t.Fatalf("exit %d\n%s", exit, stderr)
-	}
-	if exit, _, stderr := called(t, "init", "--from", "folder:hall"); exit != exitOK {
-		t.Fatalf("exit %d\n%s", exit, stderr)
-	}
+	succeeds(t, "run", "--from", "folder:hall", "--source-property", "score", "--epsilon", "8")
+	succeeds(t, "init", "--from", "folder:hall")
 	file, err := os.ReadFile("graphcloak.yaml")
 	if err != nil || !strings.Contains(string(file), "sourceProperty: score\n") || strings.Contains(string(file), "gc") &&
 		strings.Contains(string(file), ": gc") {
@@ -106,7 +99,6 @@ func TestInitGuessesNoSecret(t *testing.T) {
 // shown as text, written as text, or left out.
 func TestInitOfHostileSchema(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	var header, row strings.Builder
 	for k := range 10_000 {
 		fmt.Fprintf(&header, ",p%d", k)
@@ -140,7 +132,6 @@ func TestInitOfHostileSchema(t *testing.T) {
 // TestInitAtChance: where a run would be refused, what comes next is what helps, and spending all the same stands last.
 func TestInitAtChance(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "hall", "id,wing,score\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n", "source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
 	exit, stdout, stderr := called(t, "init", "--from", "folder:hall", "--source-property", "score", "--community-property", "wing",
 		"--epsilon", "0.01", "--format", "json")

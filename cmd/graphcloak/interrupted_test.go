@@ -245,7 +245,6 @@ func TestUnfinishedExit(t *testing.T) {
 		{signalError{15}, exitTerminated},
 	} {
 		a, stdout, stderr := kit(t, "--format", "json")
-		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		lockRun(t, a, "r")
 		if got := a.finish(t.Context(), c.err); got != c.want || !strings.Contains(stdout.String(), `"retryable": false`) ||
 			!strings.Contains(stdout.String(), "--resume r") {
@@ -259,7 +258,6 @@ func TestUnfinishedExit(t *testing.T) {
 // from what was kept of it, with the same values and at no further cost.
 func TestResumeRelease(t *testing.T) {
 	a, stdout, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--mode", "write")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	ctx := t.Context()
 	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
 	s, m, p, job := planned(t, a)

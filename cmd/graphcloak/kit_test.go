@@ -39,6 +39,7 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	a = newApp(args, strings.NewReader(""), stdout, stderr)
 	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)

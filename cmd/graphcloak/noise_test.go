@@ -49,7 +49,6 @@ func TestNoiseAgrees(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kit(t)
-			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			if code, text := told(t, "", "graph", "generate", c.graph, "g"); code != 0 {
 				t.Fatal(text)
 			}

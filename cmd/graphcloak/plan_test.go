@@ -17,7 +17,6 @@ import (
 // graph does, also as a file, which does not hold what was simulated for the reader; and without trials nothing is.
 func TestLargePlanIsSimulated(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const plan = "plan --from generate:grid,rows=79,cols=79 --tau 1 --epsilon 1 --delta 1e-6 --allocation uniform"
 	const warning = "% interval"
 	exit, stdout, stderr := called(t, strings.Fields(plan+" --trials 20 --format table")...)
@@ -61,7 +60,6 @@ func TestSearchedLargePlanIsNotSimulatedAgain(t *testing.T) {
 // only, and is refused at chance.
 func TestLargeRunIsSimulated(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const job = "run --from generate:grid,rows=79,cols=79 --source-property source --mode stats --tau 1 --epsilon 1 --delta 1e-6 " +
 		"--allocation uniform"
 	exit, _, stderr := called(t, strings.Fields(job)...)
@@ -90,7 +88,6 @@ func TestSearchedPlan(t *testing.T) {
 // was made for is not so in silence, though they be as many; and with its own there is nothing to say.
 func TestPlanOfOtherCommunities(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "g", "id,source,end,side,risk\n0,1,a,x,1\n1,0,a,y,1\n2,0,a,x,2\n3,0,b,y,1\n4,0,b,x,1\n5,0,b,y,1\n",
 		"source,target\n0,1\n1,2\n0,2\n2,3\n3,4\n4,5\n3,5\n")
 	const plan = "plan --from folder:g --tau 0.1 --epsilon 100 --delta 0.01 --trials 20 -o plan.json --force --community-property end " +

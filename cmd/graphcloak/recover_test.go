@@ -31,7 +31,6 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 	for _, allocation := range []string{"optimal", "uniform"} {
 		t.Run(allocation, func(t *testing.T) {
 			kit(t)
-			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			if code, text := told(t, "", "graph", "generate", "sbm,n=60,k=3,in=0.4,out=0.02,seed=7", "g"); code != 0 {
 				t.Fatal(text)
 			}
@@ -65,7 +64,6 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 // the page that is made of it later, which must not call a fit of the others a Yes.
 func TestFaultySensorsAreRecorded(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	nodes, edges := "id,reading\n", "source,target\n"
 	for k := range 12 {
 		nodes += fmt.Sprintf("n%d,0.3\n", k)

@@ -162,9 +162,7 @@ func TestGivenUpInHistory(t *testing.T) {
 		runEnded(job, "stats", nil, &graphcloak.UnfinishedError{RunID: id, Spent: run.IsSpent, Err: errDied}), 0); err != nil {
 		t.Fatal(err)
 	}
-	if exit, output := command(t, "run", "--undo", id); exit != 0 {
-		t.Fatal(output)
-	}
+	succeeds(t, onGraph("run", "--undo", id)...)
 	if r, err := s.History().GetRun(t.Context(), id); err != nil || r.Status != jobs.Canceled || !r.Spent || r.EndedAt.IsZero() {
 		t.Errorf("%+v, %v", r, err)
 	}

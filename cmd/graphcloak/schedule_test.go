@@ -41,9 +41,7 @@ func TestNamedRelease(t *testing.T) {
 		},
 		{name: "given up", die: func() string {
 			runID := interrupted(t, unstaged, named...)
-			if exit, output := command(t, "run", "--undo", runID); exit != 0 {
-				t.Fatal(output)
-			}
+			succeeds(t, onGraph("run", "--undo", runID)...)
 			return runID
 		}, exit: exitConflict, want: "spent void"},
 		{name: "lost", die: func() string {
@@ -187,9 +185,7 @@ func TestStartedLater(t *testing.T) {
 func TestNoNamedEscrow(t *testing.T) {
 	graphFolder(t)
 	key := filepath.Join(t.TempDir(), "key")
-	if exit, output := obey(t, "key", "create", key); exit != 0 {
-		t.Fatal(output)
-	}
+	succeeds(t, "key", "create", key)
 	escrow := []string{"--key", key, "--deployment", "acme"}
 	if _, _, err := again(t, append(escrow, "--release-id", "nightly")...); exitCode(err) != exitValidation {
 		t.Errorf("--release-id: %v", err)

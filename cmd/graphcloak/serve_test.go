@@ -43,9 +43,7 @@ func hall(t *testing.T, jobs string) (dir, settings string) {
 			"--delta", "1e-5",
 		},
 	} {
-		if code, said := obey(t, args...); code != exitOK {
-			t.Fatalf("%v: exit %d: %s", args, code, said)
-		}
+		succeeds(t, args...)
 	}
 	settings = filepath.Join(dir, "night.yaml")
 	write(t, settings, jobs, 0o600)
@@ -139,9 +137,7 @@ func TestValidateJobs(t *testing.T) {
 		}
 	}
 	_, settings = hall(t, "jobs:\n  - {name: a, schedule: '@daily', sourceProperty: source}\n")
-	if code, said := obey(t, "config", "validate", settings); code != exitOK {
-		t.Errorf("exit %d: %s", code, said)
-	}
+	succeeds(t, "config", "validate", settings)
 }
 
 // TestJobsWantAServer: what runs jobs says of a folder what does, before it does anything.

@@ -38,9 +38,7 @@ jobs:
 	text := strings.ReplaceAll(string(kept), "HALL", graph)
 	write(t, settings, text, 0o600)
 	for _, job := range []string{"first", "second"} {
-		if code, said := obey(t, "job", "run", job, "--config", settings); code != exitOK {
-			t.Fatalf("job %s: exit %d: %s", job, code, said)
-		}
+		succeeds(t, "job", "run", job, "--config", settings)
 	}
 	a, _, _ := kit(t, "--from", "folder:"+graph)
 	s, engine, err := a.openJobs(t.Context())
@@ -72,7 +70,6 @@ jobs:
 // history keeps. On another graph it is refused.
 func TestPageOfAnOlderRun(t *testing.T) {
 	a, _, _ := kit(t, "--from", "folder:hall")
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "hall", "id,wing,source\n1,a,1\n2,a,0\n3,a,0\n4,b,0\n5,b,0\n6,b,0\n",
 		"source,target\n1,2\n2,3\n3,1\n3,4\n4,5\n5,6\n6,4\n")
 	run := func() {
@@ -88,9 +85,7 @@ func TestPageOfAnOlderRun(t *testing.T) {
 	page := func(runID string) string {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "page.html")
-		if code, said := obey(t, "report", runID, "--from", "folder:hall", "--report", path); code != exitOK {
-			t.Fatalf("exit %d: %s", code, said)
-		}
+		succeeds(t, "report", runID, "--from", "folder:hall", "--report", path)
 		text := must.Get(os.ReadFile(path))(t)
 		if !strings.Contains(string(text), "h-rank") || !strings.Contains(string(text), runID) {
 			t.Errorf("the page of run %s has no ranking, or is of another", runID)

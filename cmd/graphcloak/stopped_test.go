@@ -38,7 +38,6 @@ func TestStoppedSaysWhatWasSpent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, _, stderr := kit(t, "--format", "table")
-			t.Setenv("XDG_STATE_HOME", t.TempDir())
 			a.pays = c.pays
 			if c.begins {
 				lockRun(t, a, "r1")
@@ -74,7 +73,6 @@ func stoppedAtOnce(t *testing.T, args ...string) (exit int, stderr string) {
 // which may be paid for, that they spent nothing more.
 func TestCommandsThatPay(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak\n1,0\n2,1\n3,0\n", "source,target\n1,2\n2,3\n")
 	if exit, _, stderr := called(t,
 		strings.Fields("plan --from folder:path --tau 1 --delta 0.01 --trials 0 -o plan.json")...); exit != exitOK {

@@ -270,14 +270,6 @@ func reseal(t *testing.T, doc *node) {
 	}
 }
 
-// outside runs a command in this process.
-func outside(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	code = execute(t.Context(), args, strings.NewReader(""), &out, &errs)
-	return code, out.String(), errs.String()
-}
-
 // reader is what a command does with a file; its settings are resolved once, since
 // that takes longer than the rest.
 type reader struct {
@@ -369,9 +361,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 		{"recover", "--from", "folder:g", "--release", "release.json"},
 		{"release", "--from", "folder:g", "--plan", "plan.json", "--source-property", "source", "--dry-run"},
 	} {
-		if code, _, stderr := outside(t, c...); code != 0 {
-			t.Fatalf("graphcloak %s: exit %d: %s", strings.Join(c, " "), code, stderr)
-		}
+		succeeds(t, c...)
 	}
 	read := func(name string) *node {
 		text := must.Get(os.ReadFile(name))(t)

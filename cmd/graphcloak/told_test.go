@@ -114,7 +114,6 @@ func TestWrittenFilesAreNamed(t *testing.T) {
 // do, or is none where the message has said it.
 func TestHints(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	writeGraph(t, "path", "id,leak,zone\n1,0,a\n2,1,a\n3,0,b\n", "source,target\n1,2\n2,3\n")
 	writeGraph(t, "hot", "id,leak\n1,0\n2,1.5\n3,0\n", "source,target\n1,2\n2,3\n")
 	writeGraph(t, "alone", "id,leak\n1,0\n", "source,target\n")

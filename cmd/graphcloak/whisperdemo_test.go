@@ -118,7 +118,6 @@ func TestWhisperDemoIsRight(t *testing.T) {
 // TestWhisperDemo: the demo asks everybody once and says what really happened; a second one asks nobody, spends nothing and says the same.
 func TestWhisperDemo(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	demo := func() string {
 		exit, out, errs := called(t, "demo", "--whisper", "--dir", "made")
 		if exit != exitOK {
