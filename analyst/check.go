@@ -29,13 +29,15 @@ func CheckFalseAlarm(rate float64) error {
 // supposes explain the measurements w, which are those of sensors that are not suspect. Where
 // several τ are possible both are asked of all of the grid, along the directions that are visible under
 // the operator's own, and where the fit is poor at those, between them too; other explanations are weighed
-// at the likeliest. So it is for listed graphs.
+// at the likeliest. So it is for listed graphs. Where some are left out the fit of all is tested too, as if they were sound.
 func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Options) error {
 	opts.Faults = posterior.Faults{}
 	several := a.severalProcesses()
 	if several {
 		opts.Norms = nil
-	} else if w != a.Whitened {
+	}
+	all := opts
+	if w != a.Whitened && !several {
 		norms, err := posterior.ColumnNorms(ctx, w.Data, opts)
 		if err != nil {
 			return err
@@ -51,9 +53,19 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 			return err
 		}
 	}
-	a.addPresence(&c.Presence)
-	if err := a.addFit(ctx, w, opts, c); err != nil || a.report.Fit.PValue >= report.PoorFit {
+	if err := a.addFit(ctx, w, opts, c); err != nil {
 		return err
+	}
+	a.addPresence(&c.Presence, w)
+	if w != a.Whitened {
+		sound, err := a.test(ctx, a.Whitened, all, several)
+		if err != nil {
+			return err
+		}
+		a.report.Fit.PValueAllSound = &sound.Fit
+	}
+	if a.report.Fit.PValue >= report.PoorFit && !a.report.Misfits() {
+		return nil
 	}
 	return a.extra(ctx, "the evidence for other explanations", a.explainOtherwise(ctx, w, opts, c.LogPresence))
 }
@@ -102,32 +114,36 @@ func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts poste
 		w, one = at, p.LogPresence
 	}
 	var err error
-	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, one)
+	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, a.opts.FaultRate != nil, one)
 	return err
 }
 
-// addPresence reports whether there is a source at all.
-func (a *analysis) addPresence(p *posterior.Presence) {
+// addPresence reports whether there is a source at all, from the measurements w.
+func (a *analysis) addPresence(p *posterior.Presence, w *Whitened) {
 	alarm := a.opts.falseAlarm()
-	probability := 1.0
-	if alarm < 1 {
-		probability = a.presenceProbability()
-	}
+	probability, offset := a.presenceProbability(p.LogPresence, w)
 	a.report.Presence = &report.Presence{
-		Probability: probability,
-		Detected:    alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
+		Probability: probability, SharedOffset: offset,
+		Detected: alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
 		Threshold: report.Finite(p.Threshold(alarm)), Trials: p.Trials,
 	}
 }
 
-// presenceProbability is that of a source, where one, or as many as are supposed, is as likely as none before the
-// measurements.
-func (a *analysis) presenceProbability() float64 {
-	odds := a.report.Posterior.LogPresence
+// presenceProbability is that of a source, and that of none with neighbouring sensors that are off together. One source, or as many
+// as are supposed, is as likely as none before the measurements, unless one is supposed, and where sensors may be faulty 1/patchOdds
+// times as likely as those. one is the log evidence of one source from w alone.
+func (a *analysis) presenceProbability(one float64, w *Whitened) (source, offset float64) {
+	none, off, second := 0.0, 0.0, 0.0
 	if s := a.report.Sources; s != nil && s.Count == 2 && s.LogSecond != nil {
-		odds += *s.LogSecond
+		second = *s.LogSecond
 	}
-	return 1 / (1 + math.Exp(-odds))
+	if a.opts.falseAlarm() < 1 {
+		none = math.Exp(-a.report.Posterior.LogPresence - second)
+	}
+	if a.faulty != nil {
+		off = patchOdds * math.Exp(min(w.patch()-one-second, 700)) // finite
+	}
+	return 1 / (1 + none + off), off / (1 + none + off)
 }
 
 // weighPresence counts in, in every probability of a node or community, that there may be no source.
@@ -172,9 +188,11 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	return nil
 }
 
-// Explanations weighs a second source and a background against one source under the model, of log evidence one: the best first, and
-// with an error, [posterior.ErrInvalid], those that were weighed until then.
-func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one float64) (list []report.Alternative, err error) {
+// Explanations weighs a second source and a background against one source under the model, of log evidence one, and where readings
+// are measured what is no heat: the best first, and with an error, [posterior.ErrInvalid], those that were weighed until then.
+func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, measured bool,
+	one float64,
+) (list []report.Alternative, err error) {
 	add := func(what string, log float64, e error) {
 		if e == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
 			list = append(list, report.Alternative{Name: what, LogEvidence: log})
@@ -188,6 +206,12 @@ func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one
 	if err == nil {
 		log, err := posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
 		add(report.UniformBackground, log-one, err)
+	}
+	if measured {
+		answers, anything := posterior.Unsmoothed(w.Data.Y, uniformBackground(w.Data))
+		add(report.Answers, answers-one, err)
+		add(report.OtherProcess, anything-one, err)
+		add(report.SharedOffset, w.patch()-one, err)
 	}
 	slices.SortStableFunc(list, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
 	return list, err

@@ -6,7 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
@@ -66,35 +69,124 @@ func Sound(faulty []float64) (rows []int) {
 	return rows
 }
 
-// addSuspects reports the sensors that may be faulty and returns the measurements of those that
-// more likely are not, or all where none would be left.
+// addSuspects reports the sensors that may be faulty and returns the measurements of those that more likely are not, or all where
+// more are than may be believed.
 func (a *analysis) addSuspects(faulty []float64) *Whitened {
 	rep := a.report
 	if faulty == nil {
 		return a.Whitened
 	}
 	rep.SensorFaultRate, rep.SensorFaultyPrior = *a.opts.FaultRate, posterior.FaultyPrior(*a.opts.FaultRate)
-	rows := a.Data.A.(linop.Scaled).Rows
-	sound := Sound(faulty)
+	rows, sound := a.Data.A.(linop.Scaled).Rows, Sound(faulty)
 	broken := len(faulty) - len(sound)
-	rep.FaultySensorCount = broken
+	rep.FaultySensorCount, rep.FaultySensorsApart = broken, a.apart(faulty)
 	for k, p := range faulty {
 		if p >= suspicion {
 			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.SensorID(a.in.Nodes[rows[k]]), Probability: p})
 		}
 	}
 	slices.SortStableFunc(rep.SuspectSensors, func(x, y report.Suspect) int { return cmp.Compare(y.Probability, x.Probability) })
-	switch {
-	case broken == 0:
-		return a.Whitened
-	case len(sound) == 0:
-		rep.Notes = append(rep.Notes, fmt.Sprintf("all %d sensors are more likely faulty than sound: the measurements do not fit, and "+
-			"Basis Pursuit Denoising was solved with all of them", broken))
+	if broken == 0 || rep.TooManyFaulty() {
 		return a.Whitened
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further "+
 		"source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
 	return a.Subset(sound)
+}
+
+// apartTrials is the number of sets of sensors that those which are suspect are held against.
+const apartTrials = 999
+
+// apart returns the p-value of faults that are independent: the share of random sets of as many sensors, and of the set itself, that
+// have as many pairs of neighbours as those that are more likely faulty than sound.
+func (a *analysis) apart(faulty []float64) float64 {
+	all, suspects := a.sensors(), []int(nil)
+	for k, p := range faulty {
+		if p > exclusion {
+			suspects = append(suspects, all[k])
+		}
+	}
+	pairs := func(of []int) (twice int) {
+		set := make(map[int]bool, len(of))
+		for _, v := range of {
+			set[v] = true
+		}
+		for _, v := range of {
+			for _, u := range a.op.Graph.Neighbors(v) {
+				if set[int(u)] {
+					twice++
+				}
+			}
+		}
+		return twice
+	}
+	random, least, as := rand.New(rand.NewPCG(0, 0)), pairs(suspects), 1
+	for range apartTrials {
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if pairs(all[:len(suspects)]) >= least {
+			as++
+		}
+	}
+	return float64(as) / (apartTrials + 1)
+}
+
+// sensors returns the node of each measurement.
+func (w *Whitened) sensors() []int {
+	named := w.in.Nodes
+	if rows := w.Data.A.(linop.Scaled).Rows; len(named) > len(rows) { // some of so much noise that they say nothing
+		named = nil
+		for _, s := range rows {
+			named = append(named, w.in.Nodes[s])
+		}
+	}
+	return slices.Clone(w.op.SensorNodes(named))
+}
+
+// Neighbouring sensors that are off together are 2, 4, 8, …, as far as one in [patchShare] of all and [mostPatch], by an offset with
+// a standard deviation of [patchOffset], of readings up to 1. [patchOdds] is how likely that is supposed, against one source.
+const (
+	patchShare  = 8
+	mostPatch   = 64
+	patchOffset = 0.3
+	patchOdds   = 0.5
+)
+
+// patch returns the log evidence, against noise alone, of neighbouring sensors that are off together and no source: the mean over
+// groups, which are the sensors nearest to each, by hops.
+func (w *Whitened) patch() float64 {
+	g, scale, nodes := w.op.Graph, w.Data.A.(linop.Scaled).Scale, w.sensors()
+	of, seen := make([][]int, g.Order()), make([]int, g.Order()) // the measurements of a node, and one more than which saw it last
+	for k, v := range nodes {
+		of[v] = append(of[v], k)
+	}
+	var logs []float64
+	var walk []int
+	for first, v := range nodes {
+		visit := func(v int) {
+			if seen[v] <= first {
+				seen[v], walk = first+1, append(walk, v)
+			}
+		}
+		walk = walk[:0]
+		visit(v)
+		count, square, along := 0, 0.0, 0.0
+		for at := 0; at < len(walk) && count < min(mostPatch, max(2, len(nodes)/patchShare)); at++ {
+			for _, k := range of[walk[at]] {
+				h := scale[k]
+				count, square, along = count+1, square+h*h, along+h*w.Data.Y[k]
+				if count >= 2 && count&(count-1) == 0 {
+					logs = append(logs, posterior.Offset(patchOffset, square, along))
+				}
+			}
+			for _, u := range g.Neighbors(walk[at]) {
+				visit(int(u))
+			}
+		}
+	}
+	if logs == nil {
+		return math.Inf(-1)
+	}
+	return floats.LogSumExp(logs) - math.Log(float64(len(logs)))
 }
 
 func sensorsAre(n int) string {

@@ -80,16 +80,12 @@ func (r *Report) multiSourceAnswer() string {
 
 // certainty says how likely it is that there is no source, which every probability allows for; "": hardly.
 func (r *Report) certainty() string {
-	if p := r.sourceProbability(); p < certain {
-		return fmt.Sprintf(" It allows for a chance of %s that there is no source.", Percent(1-p))
+	p, but := r.sourceProbability(), ""
+	if p >= certain {
+		return ""
 	}
-	return ""
-}
-
-// poorFit says that the measurements hardly fit, "" where they do.
-func (r *Report) poorFit() string {
-	if f := r.Fit; f != nil && f.PValue < PoorFit {
-		return fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())
+	if q := r.Presence.SharedOffset; q > (1-p)/2 {
+		but = " but " + SharedOffset
 	}
-	return ""
+	return fmt.Sprintf(" It allows for a chance of %s that there is no source%s.", Percent(1-p), but)
 }

@@ -13,11 +13,13 @@ type Presence struct {
 	Detected bool `json:"detected"`
 	// Probability is that there is a source, where one is as likely as none before the measurements; 1 where one is supposed.
 	// It is a factor of every probability of a node or community in the report.
-	Probability float64  `json:"probability"`
-	PValue      float64  `json:"pValue"`                     // of no source
-	FalseAlarm  float64  `json:"falseAlarm"`                 // rate at which a source is found where there is none; 1: one is supposed
-	Threshold   *float64 `json:"logOddsThreshold,omitempty"` // that logOddsNoSource must exceed
-	Trials      int      `json:"trials"`
+	Probability float64 `json:"probability"`
+	// SharedOffset is the probability that there is none, and neighbouring sensors are off together: 0 where all are sound.
+	SharedOffset float64  `json:"sharedOffset,omitempty"`
+	PValue       float64  `json:"pValue"`                     // of no source
+	FalseAlarm   float64  `json:"falseAlarm"`                 // rate at which a source is found where there is none; 1: one is supposed
+	Threshold    *float64 `json:"logOddsThreshold,omitempty"` // that logOddsNoSource must exceed
+	Trials       int      `json:"trials"`
 }
 
 // P-values from which a fit is poor, and none.
@@ -33,6 +35,8 @@ type Fit struct {
 	Trials       int     `json:"trials,omitempty"`
 	Residual     float64 `json:"residual"` // squared, in units of the noise; that of noise alone is near measurements
 	Measurements int     `json:"measurements"`
+	// PValueAllSound is the p-value of all measurements, where those of suspect sensors are left out of PValue.
+	PValueAllSound *float64 `json:"pValueAllSound,omitempty"`
 	// Alternatives are other explanations, the best first, where the fit is poor.
 	Alternatives []Alternative `json:"alternatives,omitempty"`
 }
@@ -47,11 +51,23 @@ type Alternative struct {
 const (
 	SecondSource      = "a second source"
 	UniformBackground = "a uniform background"
+	SharedOffset      = "neighbouring sensors that are off together"
+	Answers           = "answers of yes or no (--answer-property)"
+	OtherProcess      = "a process that is not the model (--operator FILE, where it is known)"
 )
 
 // MinBayesFactor is the ratio of posterior to prior odds from which a community is
 // named. It is a convention: a factor of 3 turns even odds into 75 %.
 const MinBayesFactor = 3
+
+// least is the least p-value at which faults are believed: of those that are independent, and of what the others measured, which is
+// asked to fit better where some are left out because they do not.
+const least = .01
+
+// Fails reports whether the measurements do not fit the model at all.
+func (f *Fit) Fails() bool {
+	return f != nil && (f.PValue < NoFit || f.PValue < least && f.PValueAllSound != nil && *f.PValueAllSound < NoFit)
+}
 
 // instead names the explanation with the most evidence, where that is above a threefold.
 func (f *Fit) instead() string {

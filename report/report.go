@@ -44,12 +44,14 @@ type Report struct {
 	BPDN           BPDN               `json:"bpdn,omitzero"`
 	// SensorFaultRate is the prior probability of a sensor to be broken that the posterior supposes, SensorFaultyPrior that to
 	// be faulty, which is broken or shifted, and SuspectSensors those that it holds to be faulty with probability
-	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound.
-	SensorFaultRate   float64   `json:"sensorFaultRate,omitempty"`
-	SensorFaultyPrior float64   `json:"sensorFaultyPrior,omitempty"`
-	SuspectSensors    []Suspect `json:"suspectSensors,omitempty"`
-	FaultySensorCount int       `json:"faultySensorCount,omitempty"`
-	Ceiling           float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
+	// .25 and more, likeliest first. FaultySensorCount is the number of those that are more likely faulty than sound, and
+	// FaultySensorsApart the p-value of independent faults, by how many of those are neighbours; 0: unknown.
+	SensorFaultRate    float64   `json:"sensorFaultRate,omitempty"`
+	SensorFaultyPrior  float64   `json:"sensorFaultyPrior,omitempty"`
+	SuspectSensors     []Suspect `json:"suspectSensors,omitempty"`
+	FaultySensorCount  int       `json:"faultySensorCount,omitempty"`
+	FaultySensorsApart float64   `json:"faultySensorsApart,omitempty"`
+	Ceiling            float64   `json:"ceiling,omitempty"` // bound on telling two neighbours apart; 0.5 is chance
 
 	NodeCount         int `json:"nodeCount"`
 	RelationshipCount int `json:"relationshipCount"`

@@ -57,7 +57,9 @@ func (r *Report) Stats() (columns []string, row []any) {
 	if r.Sources != nil {
 		add("sourceCount", r.Sources.Count)
 	}
-	add("posteriorNodeId", string(r.Posterior.NodeID))
+	if r.Answers() {
+		add("posteriorNodeId", string(r.Posterior.NodeID))
+	}
 	add("credibleSetSize", r.Posterior.CredibleSetSize)
 	add("credibleSetSizeKnownMass", r.Posterior.KnownMassSetSize)
 	add("logOddsRunnerUp", deref(r.Posterior.LogRunnerUp))

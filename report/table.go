@@ -125,7 +125,7 @@ func LastOf(nodes []int, values []float64) (last []float64) {
 const (
 	SignalKey        = "signalProperty"    // the private property that the run released
 	VerdictKey       = "verdict"           // its [Report.Verdict]
-	FaultySensorsKey = "faultySensorCount" // its [Report.FaultySensors], where it is not 0
+	FaultySensorsKey = "faultySensorCount" // its [Report.FaultySensorCount], where it is not 0
 )
 
 // SigmaOf names the property that holds the σ of each private value beside a
@@ -203,7 +203,6 @@ func recoveryProperties(r *Report) []Property {
 		{VerdictKey, r.Verdict()},
 		{"communityCount", int64(r.CommunityCount)},
 		{"modularity", r.Modularity},
-		{"posteriorNodeId", string(r.Posterior.NodeID)},
 		{"credibleSetSize", int64(r.Posterior.CredibleSetSize)},
 		{"credibleSetSizeKnownMass", int64(r.Posterior.KnownMassSetSize)},
 		{"ceiling", r.Ceiling},
@@ -228,11 +227,12 @@ func recoveryProperties(r *Report) []Property {
 	if r.Fit != nil {
 		p = append(p, Property{"fitPValue", r.Fit.PValue})
 	}
-	if k := r.FaultySensors(); k > 0 {
+	if k := r.FaultySensorCount; k > 0 {
 		p = append(p, Property{FaultySensorsKey, int64(k)})
 	}
-	if len(r.Communities) > 0 && r.Verdict() != NoSource {
-		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability})
+	if len(r.Communities) > 0 && r.Answers() {
+		p = append(p, Property{"community", r.Communities[0].Name}, Property{"communityProbability", r.Communities[0].Probability},
+			Property{"posteriorNodeId", string(r.Posterior.NodeID)})
 	}
 	return p
 }

@@ -2,10 +2,7 @@
 
 package report
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Verdicts: what a run's likeliest community is worth, for lists that hold no sentence.
 const (
@@ -27,50 +24,76 @@ func (r *Report) sourceProbability() float64 {
 	return r.Presence.Probability
 }
 
-// Misfits reports whether the measurements do not fit the model at all: those of sensors that are not suspect, or
-// those of so many that are that the others are no test of it.
-func (r *Report) Misfits() bool { return r.Fit != nil && r.Fit.PValue < NoFit || r.TooManyFaulty() }
-
-// FaultySensors counts the sensors that are more likely faulty than sound: those that are listed, or where a record
-// lists none, as many as it says.
-func (r *Report) FaultySensors() (count int) {
-	if r.SuspectSensors == nil {
-		return r.FaultySensorCount
-	}
-	for _, s := range r.SuspectSensors {
-		if s.Probability > .5 {
-			count++
-		}
-	}
-	return count
+// Misfits reports whether the measurements do not fit the model at all; or more sensors look faulty than may be believed, or
+// neighbouring sensors that are off together are likelier than the source that is found.
+func (r *Report) Misfits() bool {
+	p := r.Presence
+	return r.Fit.Fails() || r.TooManyFaulty() || p != nil && p.Detected && p.SharedOffset > .5
 }
 
-// TooManyFaulty reports whether more of the reporting sensors are more likely faulty than sound than may be believed: more than
-// one in ten, and more than one in all. A process that is not the model looks like that.
-func (r *Report) TooManyFaulty() bool {
-	k := r.FaultySensors()
-	return k > 1 && 10*k > r.SensorCount
+// TooManyFaulty reports whether more of the reporting sensors are more likely faulty than sound than may be believed, which
+// [Report.FaultyClause] says. A process that is not the model looks like that.
+func (r *Report) TooManyFaulty() bool { return r.FaultyClause() != "" }
+
+// FaultyClause says that more than one sensor in ten, and more than one in all unless it is the only one, is more likely faulty than
+// sound; or that neighbours are, which independent faults seldom are. It is "" where neither holds.
+func (r *Report) FaultyClause() string {
+	k := r.FaultySensorCount
+	which := fmt.Sprintf("%d of %s are more likely faulty than sound", k, Count(r.SensorCount, "sensor"))
+	switch p := r.FaultySensorsApart; {
+	case 10*k > r.SensorCount && (k > 1 || k == r.SensorCount):
+		return which
+	case p > 0 && p < least:
+		return which + ", and more of them are neighbours than independent faults would be"
+	}
+	return ""
 }
 
-// noAnswer says why the measurements name no community and give no probability: there may be no source, or they do
-// not fit. It is "" where they may.
+// noAnswer says why the measurements name no community and give no probability: they do not fit, or there may be no source. It is ""
+// where they may.
 func (r *Report) noAnswer() string {
-	var said []string
-	if p := r.Presence; !r.Detected() {
-		said = append(said, fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, "+
-			"and a false alarm is allowed in %s.",
-			rate(p.PValue), rate(p.FalseAlarm)))
+	p := r.Presence
+	switch {
+	case r.Misfits():
+		return r.misfit() + " So no place is named."
+	case !r.Detected():
+		return fmt.Sprintf("No sign of a source: without one, measurements speak for a source as clearly in %s of cases, and a false "+
+			"alarm is allowed in %s.%s So no place is named.", rate(p.PValue), rate(p.FalseAlarm), r.poorFit())
 	}
-	if f := r.Fit; r.TooManyFaulty() {
-		said = append(said, fmt.Sprintf("The measurements do not fit the model: %d of %s are more likely faulty than sound.",
-			r.FaultySensors(), Count(r.SensorCount, "sensor")))
-	} else if f != nil && f.PValue < NoFit {
-		said = append(said, fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead()))
-	}
-	if said == nil {
+	return ""
+}
+
+// poorFit says that the measurements hardly fit, or fit only without the sensors that are suspect; "" where all do.
+func (r *Report) poorFit() (text string) {
+	f := r.Fit
+	if f == nil {
 		return ""
 	}
-	return strings.Join(said, " ") + " So no place is named."
+	if f.PValue < PoorFit {
+		text = fmt.Sprintf(" The measurements fit the model poorly (p %s%s).", tailProbability(f.PValue), f.instead())
+	}
+	if all := f.PValueAllSound; all != nil && *all < PoorFit {
+		text += fmt.Sprintf(" Without what is more likely faulty than sound, %d of %s, the measurements fit with p %s; were all sound, "+
+			"with p %s.", r.FaultySensorCount, Count(r.SensorCount, "sensor"), tailProbability(f.PValue), tailProbability(*all))
+	}
+	return text
+}
+
+// misfit is the sentence of measurements that do not fit.
+func (r *Report) misfit() string {
+	f := r.Fit
+	switch {
+	case r.TooManyFaulty():
+		why := r.FaultyClause()
+		if f != nil {
+			why += fmt.Sprintf("; were all sound, p %s%s", tailProbability(f.PValue), f.instead())
+		}
+		return fmt.Sprintf("The measurements do not fit the model: %s.", why)
+	case f.Fails():
+		return fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead())
+	}
+	return fmt.Sprintf("The measurements do not fit the model: with probability %s there is no source but %s.",
+		Percent(r.Presence.SharedOffset), SharedOffset)
 }
 
 // Answers reports whether the measurements say something of where it started: there is a source, and they fit the model.
@@ -91,13 +114,13 @@ func (r *Report) standsOut(c Community) bool {
 	return p*(1-c.Prior) >= MinBayesFactor*c.Prior*(1-p)
 }
 
-// Verdict is [NoSource], [Misfit], [Undecided], [Perhaps] or [Named]: the first that holds.
+// Verdict is [Misfit], [NoSource], [Undecided], [Perhaps] or [Named]: the first that holds. What does not fit is no test of a source.
 func (r *Report) Verdict() string {
 	switch {
-	case !r.Detected():
-		return NoSource
 	case r.Misfits():
 		return Misfit
+	case !r.Detected():
+		return NoSource
 	case !r.StandsOut():
 		return Undecided
 	case r.Communities[0].Probability < .5:

@@ -54,6 +54,7 @@ func studies() []experiment {
 		faultyStudy(),
 		whisperStudy(),
 		scenarioStudy(),
+		togetherStudy(),
 	}
 }
 

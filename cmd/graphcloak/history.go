@@ -178,13 +178,13 @@ func runRecord(rep *report.Report, mode string) *jobs.Run {
 	run := &jobs.Run{
 		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
 		Spent:        rep.EpsilonSpent > 0,
-		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensors()),
+		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensorCount),
 		BPDNStatus: rep.BPDN.Status,
 	}
 	switch {
 	case rep.Verdict() == report.NoSource:
 		run.Answer = report.NoSource
-	case len(rep.Communities) > 0:
+	case len(rep.Communities) > 0 && rep.Answers():
 		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
 	}
 	kept := rep

@@ -121,8 +121,11 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 		return nil
 	}
 	known, err := s.Properties(ctx)
-	if err != nil || slices.Contains(known, property) {
+	if err != nil {
 		return err
+	}
+	if slices.Contains(known, property) {
+		return a.checkReadings(ctx, s, signal.MeasurementProperty)
 	}
 	missing := connector.NotFound("property", property, known)
 	if e, ok := errors.AsType[*connector.NotFoundError](missing); ok && e.Suggestion != "" {
@@ -136,6 +139,24 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	given.Source, given.Measurement = "", ""
 	numbers := advice.PrivateCandidates(schema, given, report.WrittenNames(a.config.Write.PropertyPrefix))
 	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
+}
+
+// checkReadings refuses a property of readings whose type is truth values, by its type alone: what values it has nobody
+// is told.
+func (a *app) checkReadings(ctx context.Context, s graphStore, property string) error {
+	if property == "" {
+		return nil
+	}
+	schema, err := s.Schema(ctx)
+	if err != nil { // the recovery says whether readings fit
+		return nil
+	}
+	is := func(p connector.Property) bool { return p.Name == property && p.Type == connector.BooleanType }
+	if slices.ContainsFunc(schema.Labels, func(k connector.Kind) bool { return slices.ContainsFunc(k.Properties, is) }) {
+		return fail(exitUsage, "%q holds truth values, and a reading of heat is a number", property).
+			hint("give answers of yes or no as --answer-property %s", property)
+	}
+	return nil
 }
 
 // given is what settings say already.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -81,5 +82,32 @@ func TestPromiseInText(t *testing.T) {
 			os.Remove(name)
 		}
 		os.RemoveAll("g")
+	}
+}
+
+// TestTruthValuesAreNoReadings: a property of truth values is refused as readings by its type, before anything is spent and whatever
+// the values are; a number, which 0 and 1 are, is not.
+func TestTruthValuesAreNoReadings(t *testing.T) {
+	kit(t)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	said := map[string]bool{}
+	for _, values := range [][3]string{{"true", "false", "true"}, {"false", "false", "false"}, {"1", "0", "1"}} {
+		nodes := fmt.Sprintf("id,heard\na,%s\nb,%s\nc,%s\n", values[0], values[1], values[2])
+		writeGraph(t, "g", nodes, "source,target\na,b\nb,c\n")
+		const run = "run --from folder:g --measurement-property heard --tau 1 --epsilon 1 --delta 0.01 --mode stats --format json"
+		exit, stdout, stderr := called(t, strings.Fields(run)...)
+		switch {
+		case values[0] == "1":
+			if exit != exitOK {
+				t.Errorf("numbers: exit %d: %s%s", exit, stdout, stderr)
+			}
+		case exit != exitUsage || !strings.Contains(stdout, "--answer-property heard"):
+			t.Errorf("exit %d: %s%s", exit, stdout, stderr)
+		default:
+			said[stdout+stderr] = true
+		}
+	}
+	if len(said) != 1 {
+		t.Errorf("what is said depends on the values: %v", said)
 	}
 }

@@ -153,7 +153,7 @@ func begunBy(start string, among []jobs.Run) (ids []string) {
 // doubts says what the verdicts in a list mean.
 func doubts(runs []jobs.Run) (lines []string) {
 	for _, v := range []struct{ verdict, means string }{
-		{report.Misfit, "the measurements do not fit the model, and the community is not an answer"},
+		{report.Misfit, "the measurements do not fit the model, and no community is named"},
 		{report.Perhaps, "the community stands out, and the source is more likely in another"},
 		{report.Undecided, "no community stands out; the one here is only the likeliest"},
 	} {

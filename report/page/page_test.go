@@ -346,15 +346,17 @@ func TestSuspects(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	r.Fit = &report.Fit{PValue: .3}
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>No: 23 of 30 sensors are more likely faulty than sound") ||
-		!strings.Contains(html, "<h1>The measurements do not fit the model") {
-		t.Error("where most sensors are suspect, the page has the model explain the measurements")
+	all := 1e-6
+	r.Fit = &report.Fit{PValue: .3, PValueAllSound: &all}
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>Yes: ") || !strings.Contains(html,
+		"That leaves out what is more likely faulty than sound; were all sensors sound, it would be fewer than 0.1") {
+		t.Error("the page does not say how well the measurements fit if all sensors are sound")
 	}
-	r.SensorCount = 23
-	if html := write(t, page.View{Report: r}); !strings.Contains(html, "Basis Pursuit Denoising takes them all") ||
-		strings.Contains(html, "does without") {
-		t.Error("where all sensors are broken, the page has Basis Pursuit Denoising do without them")
+	r.Fit, r.FaultySensorCount = &report.Fit{PValue: 1e-6}, 23
+	if html := write(t, page.View{Report: r}); !strings.Contains(html, "<p>No: 23 of 30 sensors are more likely faulty than sound") ||
+		!strings.Contains(html, "<h1>The measurements do not fit the model") ||
+		!strings.Contains(html, "Basis Pursuit Denoising takes them all") || strings.Contains(html, "does without") {
+		t.Error("where most sensors are suspect, the page has the model explain the measurements")
 	}
 }
 

@@ -60,8 +60,8 @@ func (c *content) Next() string {
 		return "If it is known that there is a source, --false-alarm 1 supposes it: graphcloak recover with the kept release " +
 			"costs nothing. " + cheaper
 	case v == report.Misfit:
-		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source or broken " +
-			"sensors. graphcloak recover with the kept release and other settings costs nothing."
+		return "Look at what would explain the measurements better, below: another graph, another τ, more than one source, broken " +
+			"sensors, or no heat at all. graphcloak recover with the kept release and other settings costs nothing."
 	case !c.Distinguishes():
 		return "Act on none of the communities. " + cheaper
 	case v == report.Perhaps:
@@ -202,19 +202,23 @@ func (c *content) FitSentences() (list []string) {
 	return list
 }
 
-// fitSentence says yes or no, and by what. What is left where too many sensors are suspect is no test.
+// fitSentence says yes or no, and by what.
 func (c *content) fitSentence(f *report.Fit) string {
 	verdict := "Yes"
 	switch {
 	case c.Report.TooManyFaulty():
-		return fmt.Sprintf("No: %d of %s are more likely faulty than sound, and what the others measured is no test of the model.",
-			c.Report.FaultySensors(), counted(c.Report.SensorCount, "sensor"))
-	case f.PValue < report.NoFit:
+		return fmt.Sprintf("No: %s. Were all sound, %s of measurements that do follow the model would fit as poorly as these or worse.",
+			c.Report.FaultyClause(), rare(f.PValue))
+	case f.Fails():
 		verdict = "No"
 	case f.PValue < report.PoorFit:
 		verdict = "Poorly"
 	}
-	return fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue))
+	text := fmt.Sprintf("%s: of measurements that do follow the model, %s would fit as poorly as these or worse.", verdict, rare(f.PValue))
+	if p := f.PValueAllSound; p != nil {
+		text += fmt.Sprintf(" That leaves out what is more likely faulty than sound; were all sensors sound, it would be %s.", rare(*p))
+	}
+	return text
 }
 
 // compared says how well another explanation does beside the model.
@@ -240,10 +244,6 @@ func (c *content) Suspects() []report.Suspect {
 func (c *content) AnyMass() bool {
 	return slices.ContainsFunc(c.Report.Communities, func(x report.Community) bool { return x.SourceMass != 0 })
 }
-
-// AllBroken reports whether every sensor is likelier faulty than sound: then none is left
-// out of Basis Pursuit Denoising.
-func (c *content) AllBroken() bool { return c.Report.FaultySensors() == c.Report.SensorCount }
 
 // MoreSuspects is the number of those that are not listed.
 func (c *content) MoreSuspects() int { return max(0, len(c.Report.SuspectSensors)-listed) }

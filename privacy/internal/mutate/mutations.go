@@ -812,6 +812,46 @@ var slow = []mutation{
 		"TestTauIntervalSplitsFailure",
 	},
 
+	// An answer that believes too much.
+	{
+		"any number of broken sensors is believed",
+		[]change{{"report/verdict.go", "case 10*k > r.SensorCount &&", "case false && k > 0 &&"}},
+		"TestVerdict",
+	},
+	{
+		"broken neighbours are believed",
+		[]change{{"analyst/faults.go", ">= least {", ">= 0*least {"}},
+		"run:TestReadingsThatAreNoHeat",
+	},
+	{
+		"neighbours are never off together",
+		[]change{{"analyst/faults.go", "patchOdds   = 0.5", "patchOdds   = 0.0"}},
+		"run:TestNeighboursOffTogether",
+	},
+	{
+		"confidence decides before misfit",
+		[]change{{
+			"report/verdict.go", "	case r.Misfits():\n		return r.misfit() +",
+			"	case r.Fit == nil:\n		return r.misfit() +",
+		}},
+		"TestVerdictComesFirst",
+	},
+	{
+		"what is left fits as well as it likes",
+		[]change{{"report/fit.go", "f.PValue < least && f", "f.PValue < NoFit && f"}},
+		"TestVerdict",
+	},
+	{
+		"the fit of all sensors is that of some",
+		[]change{{"analyst/check.go", "a.test(ctx, a.Whitened, all, several)", "a.test(ctx, w, all, several)"}},
+		"run:TestIndependentFaultsAreBelieved",
+	},
+	{
+		"truth values pass for readings",
+		[]change{{"cmd/graphcloak/load.go", "p.Type == connector.BooleanType }", "p.Type == connector.PointType }"}},
+		"TestTruthValuesAreNoReadings",
+	},
+
 	// An audit that sees less.
 	{
 		"an audit blind to repeats",
