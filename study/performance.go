@@ -40,9 +40,8 @@ type Performance struct {
 	// MeanEMD is the mean earth mover's distance from the source to the posterior within
 	// its component, in units of the metric, and Elsewhere the mean share of the posterior
 	// in other components, to which there is no distance.
-	MeanEMD   float64   `json:"meanEmd"`
-	Elsewhere float64   `json:"meanElsewhere"`
-	BPDN      *Denoised `json:"bpdn,omitempty"` // where it was asked for
+	MeanEMD   float64 `json:"meanEmd"`
+	Elsewhere float64 `json:"meanElsewhere"`
 	// Communities is how each community is served, in their order.
 	Communities []CommunityPerformance `json:"communities,omitempty"`
 }
@@ -99,17 +98,6 @@ type Bin struct {
 	Right      Proportion `json:"right"`
 }
 
-// Denoised is what Basis Pursuit Denoising makes of the same trials.
-type Denoised struct {
-	Answered     Proportion  `json:"answered"` // f̂ ≠ 0
-	Right        Proportion  `json:"right"`    // of all trials: most of f̂ is in the source's community
-	RightAnswers *Proportion `json:"rightAnswers,omitempty"`
-	Zero         int         `json:"zero"` // trials in which f̂ = 0 is optimal
-	Infeasible   int         `json:"infeasible"`
-	Stalled      int         `json:"stalled"`
-	MeanEMD      *float64    `json:"meanEmd,omitempty"` // of the answers
-}
-
 // Summarize says what trials show. The seed is that of the bootstrap. It returns
 // [recovery.ErrInvalid] for no trial.
 func Summarize(trials []simulate.Trial, seed uint64) (*Performance, error) {
@@ -124,24 +112,7 @@ func Summarize(trials []simulate.Trial, seed uint64) (*Performance, error) {
 		RightAnswers: x.that(answered).shareOrNil(right), Unanswered: len(x) - x.count(answered),
 		CredibleSetSize: x.mean(setSize), KnownMassSetSize: x.mean(knownSetSize), MeanEMD: x.mean(distance), Elsewhere: x.mean(elsewhere),
 	}
-	if trials[0].Denoised != nil {
-		f.BPDN = x.denoised()
-	}
 	return f, nil
-}
-
-func (x sample) denoised() *Denoised {
-	named := func(t *simulate.Trial) bool { return t.Denoised.Answered }
-	rightly := func(t *simulate.Trial) bool { return t.Denoised.Right }
-	status := func(s recovery.Status) int {
-		return x.count(func(t *simulate.Trial) bool { return t.Denoised.Status == s })
-	}
-	answers := x.that(named)
-	return &Denoised{
-		Answered: x.share(named), Right: x.share(rightly), RightAnswers: answers.shareOrNil(rightly),
-		Zero: status(recovery.Zero), Infeasible: status(recovery.Infeasible), Stalled: status(recovery.Stalled),
-		MeanEMD: answers.meanOrNil(func(t *simulate.Trial) float64 { return t.Denoised.Distance }),
-	}
 }
 
 // byCommunity says what trials show of each community, in their order.

@@ -45,8 +45,8 @@ func newEvaluateCommand(app *app) *cobra.Command {
 				return err
 			}
 			if app.aboutWhisper(e.plan) {
-				if e.options.Denoise || e.amplitude != "1" || e.scenario != scenarioNames()[0] {
-					return fail(exitUsage, "--bpdn, --source-amplitude and --scenario are about heat").hint("leave them out")
+				if e.amplitude != "1" || e.scenario != scenarioNames()[0] {
+					return fail(exitUsage, "--source-amplitude and --scenario are about heat").hint("leave them out")
 				}
 				if e.events != "" {
 					return fail(exitUsage, "--events holds readings, and people answer yes or no").hint("leave it out")
@@ -68,7 +68,6 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
 	completeScenarios(cmd)
 	f.StringVar(&e.events, "events", "", "past events in place of simulated sources: CSV `FILE` event,source,sensor,reading[,time]")
-	f.BoolVar(&e.options.Denoise, "bpdn", false, "also recover by Basis Pursuit Denoising, which is slower")
 	return cmd
 }
 

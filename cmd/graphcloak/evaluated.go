@@ -83,9 +83,6 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 		{"mean distance to the source, in its component", func(p *study.Performance) string { return distanceText(p.MeanEMD) }},
 		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
 	}
-	if e.BPDN != nil {
-		measures = append(measures, denoisedMeasures()...)
-	}
 	var rows [][]any
 	for _, m := range measures {
 		row := []any{m.name}
@@ -95,23 +92,6 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// denoisedMeasures are the rows about Basis Pursuit Denoising.
-func denoisedMeasures() []measure {
-	return []measure{
-		{"BPDN: f̂ ≠ 0", func(p *study.Performance) string { return rate(&p.BPDN.Answered) }},
-		{"  its community is the right one", func(p *study.Performance) string { return rate(p.BPDN.RightAnswers) }},
-		{"  infeasible, stalled", func(p *study.Performance) string {
-			return fmt.Sprintf("%d, %d", p.BPDN.Infeasible, p.BPDN.Stalled)
-		}},
-		{"  mean distance to the source", func(p *study.Performance) string {
-			if p.BPDN.MeanEMD == nil {
-				return "–"
-			}
-			return distanceText(*p.BPDN.MeanEMD)
-		}},
-	}
 }
 
 // rate is a proportion with its interval; a dash for none.

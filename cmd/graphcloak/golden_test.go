@@ -35,7 +35,7 @@ func goldens() []golden {
 		{"karate", shipped("karate"), map[string]string{
 			"plan":     "plan --tau 2 --epsilon 4 --delta 0.1 --trials 100",
 			"recover":  "recover --community-property club --release " + goldenPath("karate", "release"),
-			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --bpdn --source-amplitude uniform",
+			"evaluate": "evaluate --tau 2 --epsilon 4 --delta 0.1 --trials 100 --source-amplitude uniform",
 		}},
 		{"net3", shipped("net3"), map[string]string{
 			"plan":     "plan --epsilon 2 --delta 0.05 --tau 4 --trials 100",

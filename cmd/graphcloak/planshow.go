@@ -28,7 +28,6 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	shown.Accuracy = accuracy
 	p = &shown
 	sections := []term.Section{
-		{Title: "Plan", Columns: []string{"name", "value"}, Rows: slices.Values(planFacts(p)), Detail: true},
 		{
 			Title:   "Noise at this guarantee, the plan's first; a source hides among so many nodes",
 			Columns: []string{"allocation", "sensors", "right", "interval", "hidden", "known mass"},
@@ -42,7 +41,7 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		term.Section{Answer: planAnswer(p)},
 		term.Section{Items: append(qualified(p.Promise().Qualified()),
 			term.Item{Mark: "Spent", Text: "nothing: a plan reads no signal"},
-			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; -v shows every number and the " +
+			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; --format json has every number, and -v the " +
 				"guarantee in words"},
 		)})...)
 }
@@ -103,53 +102,6 @@ func accuracyLimit(p *graphcloak.Plan) string {
 		return ""
 	}
 	return p.Accuracy.LimitSentence(p.Epsilon, p.Delta)
-}
-
-func planFacts(p *graphcloak.Plan) [][]any {
-	bracket := p.Sensitivity
-	if p.Allocated != nil {
-		bracket = p.Allocated.Uniform.Sensitivity
-	}
-	facts := [][]any{
-		{"nodeCount", term.Cell(p.NodeCount, -1)},
-		{"relationshipCount", term.Cell(p.RelationshipCount, -1)},
-		{"componentCount", term.Cell(p.ComponentCount, -1)},
-		{"epsilon", term.Cell(p.Epsilon, -1)},
-		{"delta", term.Cell(p.Delta, -1)},
-		{"tau", planTau(p)},
-		{"sensitivity", fmt.Sprintf("%s to %s", term.Cell(bracket.Lower, term.Digits), term.Cell(bracket.Upper, term.Digits))},
-		{"edge", fmt.Sprintf("%s, %s", bracket.Edge[0], bracket.Edge[1])},
-		{"rho", term.Cell(p.Cost().Rho(), term.Digits)},
-		{"sigma", sigmas(p.Noise())},
-	}
-	if a := p.Allocated; a != nil {
-		facts = append(facts,
-			[]any{"uniformSigma", term.Cell(a.Uniform.Sigma, term.Digits)},
-			[]any{"objective", a.Objective.String()})
-	}
-	return append(facts, accuracyFacts(p.Accuracy)...)
-}
-
-// planTau is τ, or the range that the guarantee is certified for with its middle.
-func planTau(p *graphcloak.Plan) string {
-	tau := term.Cell(p.Public.Tau, -1)
-	if r := p.Uncertainty.Tau(); r.IsWide() {
-		return fmt.Sprintf("%s to %s; noise is laid out at %s, their geometric mean", term.Cell(r.From, -1), term.Cell(r.To, -1), tau)
-	}
-	return tau
-}
-
-// accuracyFacts are the simulated numbers that no column of the table holds.
-func accuracyFacts(e *report.Accuracy) [][]any {
-	if e == nil {
-		return nil
-	}
-	return [][]any{
-		{"trials", term.Cell(e.Trials, -1)},
-		{"chance", decimals(e.Chance)},
-		{"meanEmd", distanceText(e.MeanEMD)},
-		{"meanElsewhere", decimals(e.Elsewhere)},
-	}
 }
 
 // planChoices are the plan's noise and what it was chosen over: a row each.

@@ -40,8 +40,7 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	a.log = slog.New(a.logHandler())
 	a.settling.Unlock()
-	a.console.Log, a.console.Steps = a.log, a.command == "run" || a.command == "demo"
-	a.console.Shows = a.showsProgress()
+	a.console.Log, a.console.Shows = a.log, a.showsProgress()
 	for _, text := range remarks {
 		a.note("%s", text)
 	}

@@ -37,11 +37,6 @@ func (s *Simulator) Under(ctx context.Context, p *privacy.Plan) (*Releases, erro
 	if r.whitened, err = s.model.Operator.Whiten(ctx, in); err != nil {
 		return nil, err
 	}
-	if s.opts.Denoise {
-		if err := r.whitened.ComputeSpectrum(ctx, s.opts.Recover.Rule); err != nil {
-			return nil, err
-		}
-	}
 	norms, estimated, err := columnNorms(ctx, r.whitened.Data, in.Sigmas, s.opts.Seed)
 	s.Estimated = s.Estimated || estimated
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph/emd"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 	"github.com/graphcloak/graphcloak/report"
@@ -32,17 +31,8 @@ type Trial struct {
 	KnownMassSetSize int     // the same to a reader who knows that the amplitude is 1
 	Distance         float64 // earth mover's distance from the source to the posterior within its component
 	Elsewhere        float64 // share of the posterior in other components, which Distance leaves out
-	Denoised         *DenoisedTrial
 	// Shares are the posterior probabilities of the communities as a report of one source states them, of past events alone.
 	Shares []float64
-}
-
-// DenoisedTrial is what Basis Pursuit Denoising made of a trial.
-type DenoisedTrial struct {
-	Status   recovery.Status
-	Answered bool    // f̂ ≠ 0
-	Right    bool    // the community with most of f̂ holds the source
-	Distance float64 // from the source to f̂, normalised; where answered
 }
 
 // posterior is that of a trial, summed over the processes that are possible, with faults where a recovery
@@ -154,34 +144,14 @@ func (r *recoverer) score(ctx context.Context, truth []int, c []transposed, valu
 			floats.Scale(1/(1+math.Exp(-post.LogPresence)), t.Shares)
 		}
 	}
-	var d []float64
 	if len(truth) > 0 {
 		t.Source = truth[0]
-		d = emd.Lengths(r.model.Graph, t.Source)
-		t.Distance, t.Elsewhere = emd.ToNode(d, post.Probability)
+		t.Distance, t.Elsewhere = emd.ToNode(emd.Lengths(r.model.Graph, t.Source), post.Probability)
 	}
-	if r.opts.Denoise {
-		t.Denoised, err = r.scoreDenoised(ctx, truth, values, d)
-	}
-	return t, err
+	return t, nil
 }
 
 // holds reports whether a community has one of the nodes.
 func (r *recoverer) holds(community int, nodes []int) bool {
 	return slices.ContainsFunc(nodes, func(i int) bool { return r.Partition.Labels[i] == community })
-}
-
-// scoreDenoised recovers one trial by Basis Pursuit Denoising; d are the distances from its source.
-func (r *recoverer) scoreDenoised(ctx context.Context, truth []int, values, d []float64) (*DenoisedTrial, error) {
-	result, _, err := r.whitened.WithValues(values).Denoise(ctx, r.opts.Recover.Rule, nil)
-	if err != nil {
-		return nil, err
-	}
-	t := &DenoisedTrial{Status: result.Status}
-	t.Answered = result.Status != recovery.Infeasible && floats.Sum(result.F) > 0
-	if t.Answered && len(truth) > 0 {
-		t.Right = r.holds(community.Rank(result.F, r.Partition)[0].Community, truth)
-		t.Distance, _ = emd.ToNode(d, result.F)
-	}
-	return t, nil
 }

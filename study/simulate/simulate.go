@@ -33,8 +33,7 @@ type Options struct {
 	// Amplitude of the sources in (0, 1]; 0: uniform in [0, 1], drawn again for each.
 	Amplitude float64
 	Scenario  Scenario        // what happens; the zero value is the model
-	Recover   analyst.Options // of the posterior, and of f̂ where Denoise is set
-	Denoise   bool            // also by Basis Pursuit Denoising, which is slower
+	Recover   analyst.Options // of the posterior
 	// Common draws the same standard normal numbers for a node under every plan, so that accuracy is a smooth
 	// function of σ and can be searched by bisection. Sensors are supposed sound, and no trial is tested for a source.
 	Common bool

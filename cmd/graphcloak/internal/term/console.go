@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,20 +21,17 @@ type Console struct {
 	Terminal bool // it is one
 	ASCII    bool
 	Shows    bool         // progress is drawn; else the log takes it every second
-	Steps    bool         // the command is a whole run, whose stages belong to its steps
 	Log      *slog.Logger // takes the time of each stage
 
 	mu    sync.Mutex
-	part  string
 	line  *stage
 	drawn atomic.Bool // the line is on the screen
 }
 
 // stage is what a command is at.
 type stage struct {
-	name, part  string // part: which of several things of a kind the command is at
-	done, total int64  // total 0: unknown
-	step        int    // the farthest, counted from 1; 0: the command has no steps
+	name        string
+	done, total int64 // total 0: unknown
 	started     time.Time
 	last        time.Time // when it was drawn
 	tick        *time.Timer
@@ -104,47 +100,12 @@ func (w belowProgress) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// steps are those of a whole run, and how the stages in each begin.
-var steps = []struct {
-	name   string
-	stages []string
-}{
-	{"read the graph", []string{"nodes", "relationships", "properties"}},
-	{"communities", []string{"communities"}},
-	{"sensitivity", []string{
-		"eigenvalues", "spectrum", "sensors", "norms", "uncertainty", "choose tau", "bound",
-		"screen", "columns",
-	}},
-	{"noise", []string{"allocate"}},
-	{"simulate", []string{"simulate"}},
-	{"release", []string{"release"}},
-	{"recover", []string{"recover", "sample sources"}},
-	{"write", []string{"write"}},
-}
-
-// stepOf returns the number of the step that a stage belongs to, 0 where it is none.
-func stepOf(name string) int {
-	for i, s := range steps {
-		if slices.ContainsFunc(s.stages, func(start string) bool { return strings.HasPrefix(name, start) }) {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// Progress reports how far a stage has come; total is 0 where it is unknown. A step is never counted back: a later one may
-// read again.
+// Progress reports how far a stage has come; total is 0 where it is unknown.
 func (c *Console) Progress(name string, done, total int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.line == nil || c.line.name != name {
-		s := &stage{name: name, part: c.part, started: time.Now()}
-		if c.Steps {
-			s.step = stepOf(name)
-			if c.line != nil {
-				s.step = max(s.step, c.line.step)
-			}
-		}
+		s := &stage{name: name, started: time.Now()}
 		c.stop()
 		if c.line = s; c.Shows || c.Log.Enabled(context.Background(), slog.LevelInfo) {
 			s.tick = time.AfterFunc(timeFrom, func() { c.drawOn(s) })
@@ -154,14 +115,6 @@ func (c *Console) Progress(name string, done, total int64) {
 	if c.Shows && time.Since(c.line.last) >= drawEvery {
 		c.draw()
 	}
-}
-
-// Part says which of several things of a kind the command is at, from the next stage on.
-func (c *Console) Part(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stop()
-	c.part = text
 }
 
 // Stop ends the stage that runs.
@@ -223,16 +176,6 @@ func (c *Console) stop() {
 // text is the line at some time, cut to a width: a line that wraps could not be erased.
 func (s *stage) text(now time.Time, width int, ascii bool) string {
 	text := Visible(s.name)
-	if s.step > 0 {
-		name := steps[s.step-1].name
-		if text != name {
-			name += ": " + text
-		}
-		text = fmt.Sprintf("[%d/%d] %s", s.step, len(steps), name)
-	}
-	if s.part != "" {
-		text = Visible(s.part) + ": " + text
-	}
 	share := min(max(float64(s.done)/float64(max(s.total, 1)), 0), 1)
 	switch {
 	case s.total > 0:
@@ -245,9 +188,6 @@ func (s *stage) text(now time.Time, width int, ascii bool) string {
 		if s.total > 0 && share >= 0.03 && share < 1 { // the first few hundredths say too little
 			left := time.Duration(float64(elapsed) * (1 - share) / share)
 			text += ", about " + max(left.Round(time.Second), time.Second).String() + " left"
-			if s.step > 0 || s.part != "" { // the step may have other parts, and the command other steps
-				text += " here"
-			}
 		}
 	}
 	return fitted(text, width)

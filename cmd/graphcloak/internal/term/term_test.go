@@ -380,32 +380,16 @@ func TestProgressText(t *testing.T) {
 		want    string
 	}{
 		{stage{name: "columns"}, 0, 79, "columns"},
-		{
-			stage{name: "columns", step: 3, done: 1, total: 4},
-			30 * time.Second, 79,
-			"[3/8] sensitivity: columns  ██▌        25 %  30s, about 1m30s left here",
-		},
 		{stage{name: "columns", done: 1, total: 4}, 30 * time.Second, 79, "columns  ██▌        25 %  30s, about 1m30s left"},
-		{stage{name: "communities", step: 2, done: 1, total: 1000}, 30 * time.Second, 79, "[2/8] communities  ▏           0 %  30s"},
-		{stage{name: "nodes", step: 1, done: 20000}, time.Second, 79, "[1/8] read the graph: nodes  20000  1s"},
-		{stage{name: "write", step: 8, done: 9, total: 9}, 2 * time.Second, 79, "[8/8] write  ██████████ 100 %  2s"},
-		{stage{name: "evaluate", part: "scenario 2 of 12"}, 0, 79, "scenario 2 of 12: evaluate"},
+		{stage{name: "communities", done: 1, total: 1000}, 30 * time.Second, 79, "communities  ▏           0 %  30s"},
+		{stage{name: "nodes", done: 20000}, time.Second, 79, "nodes  20000  1s"},
+		{stage{name: "write", done: 9, total: 9}, 2 * time.Second, 79, "write  ██████████ 100 %  2s"},
 		{stage{name: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
 	} {
 		c.line.started = start
 		if got := c.line.text(start.Add(c.elapsed), c.width, false); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.line, got, c.want)
 		}
-	}
-	for i, step := range steps {
-		for _, name := range step.stages {
-			if got := stepOf(name + " further"); got != i+1 {
-				t.Errorf("%q is of step %d, want %d", name, got, i+1)
-			}
-		}
-	}
-	if got := stepOf("anything"); got != 0 {
-		t.Errorf("an unknown stage is of step %d", got)
 	}
 }
 
@@ -426,15 +410,15 @@ func TestProgressInLog(t *testing.T) {
 	})
 }
 
-// TestConsole: a step is not counted back, nothing is drawn where progress is not wanted, and a message or a line of the log
+// TestConsole: nothing is drawn where progress is not wanted, and a message or a line of the log
 // takes the place of what was drawn.
 func TestConsole(t *testing.T) {
 	var b, log bytes.Buffer
-	c := &Console{Writer: &b, Steps: true, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	c := &Console{Writer: &b, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	c.Progress("columns", 1, 2)
 	c.Progress("relationships", 1, 2)
-	if c.line.step != 3 || b.Len() > 0 {
-		t.Errorf("step %d, and %q is drawn", c.line.step, &b)
+	if b.Len() > 0 {
+		t.Errorf("%q is drawn", &b)
 	}
 	c.Say("Warning:", Wary, "careful\x1b[2J  ", true)
 	if b.String() != "\x1b[1;35mWarning:\x1b[0m careful[2J\n" {
