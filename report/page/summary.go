@@ -279,6 +279,7 @@ func (c *content) SettingsFacts() factTable {
 	return factTable{"Settings", filled([]fact{
 		{"diffusion time τ", digits(r.Tau)},
 		{"Laplacian", r.Laplacian},
+		{"given operator", r.Operator},
 		{"kernel", r.KernelMethod},
 		{"ε", digits(r.Epsilon)},
 		{"δ", digits(r.Delta)},
