@@ -23,7 +23,7 @@ const certificateMargin = 1 + 0x1p-30
 // sensitivityModel is the model in the terms of package sensitivity.
 func (m *Model) sensitivityModel(alpha float64) sensitivity.Model {
 	if given := m.Given(); given != nil {
-		return sensitivity.Model{Graph: m.Graph, Alpha: alpha, Given: given}
+		return sensitivity.Model{Graph: m.Graph, Alpha: alpha, Given: given, Nodes: m.Operator.SensorNodes(m.Sensors)}
 	}
 	s := sensitivity.Model{
 		Graph: m.Graph, Laplacian: m.Operator.Laplacian, Diffusion: m.Operator.Diffusion, Tau: m.Tau.Value(), Alpha: alpha,

@@ -37,6 +37,9 @@ func (m *Model) Matches(p *privacy.Plan) error {
 		return fmt.Errorf("%w: the plan is for %s and distance in %s; the model has %s and %s",
 			ErrGraphChanged, matrixOf(p.Public), p.Metric, matrixOf(want), want.Metric)
 	}
+	if err := m.checkTimes(p.Guarantee); err != nil {
+		return fmt.Errorf("%w: %w", ErrPlan, err)
+	}
 	if p.EntryError != 0 {
 		return fmt.Errorf("%w: it charges an error of each reading, and errors are those of the whole vector here", ErrPlan)
 	}
@@ -62,11 +65,11 @@ func (m *Model) matchSensors(p *privacy.Plan) error {
 		}
 		switch selected := next < len(m.Sensors) && m.Sensors[next] == s.Node; {
 		case s.Node <= last:
-			return fmt.Errorf("%w: sensor %d is node %d after node %d, want distinct nodes in ascending order", ErrPlan, k, s.Node, last)
+			return fmt.Errorf("%w: sensor %d is row %d after row %d, want distinct ones in ascending order", ErrPlan, k, s.Node, last)
 		case s.Node >= rows:
-			return fmt.Errorf("%w: sensor %d is node %d, the graph has %d", ErrPlan, k, s.Node, rows)
+			return fmt.Errorf("%w: sensor %d is row %d, the model has %d", ErrPlan, k, s.Node, rows)
 		case s.ID != m.Operator.SensorID(s.Node):
-			return fmt.Errorf("%w: sensor %d has node %d under the id %q, the graph has %q there", ErrPlan, k, s.Node, s.ID,
+			return fmt.Errorf("%w: sensor %d has row %d under the id %q, the model has %q there", ErrPlan, k, s.Node, s.ID,
 				m.Operator.SensorID(s.Node))
 		case !selected:
 			return fmt.Errorf("%w: node %q is not among the %d selected sensors", ErrPlan, s.ID, len(m.Sensors))

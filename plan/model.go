@@ -132,6 +132,20 @@ func (m *Model) setOperators(ctx context.Context) error {
 	return nil
 }
 
+// ErrEachSensor says that the guarantee of each sensor is asked for over what only the joint one is
+// certified over.
+var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for one process alone")
+
+// checkTimes refuses the guarantee of each sensor where readings have times: it is charged by readings, and a sensor's would not
+// add up.
+func (m *Model) checkTimes(g privacy.Guarantee) error {
+	if given := m.Operator.Given; g == privacy.PerSensor && given != nil && given.Times()[0] != "" {
+		return fmt.Errorf("%w: a sensor whose readings have times is charged for all of them together, by the joint guarantee",
+			ErrEachSensor)
+	}
+	return nil
+}
+
 // Given lists the operators in place of e^{-τL}, the plan's first; nil: none is given.
 func (m *Model) Given() (list []*linop.Sparse) {
 	if m.Operator == nil || m.Operator.Given == nil {
@@ -198,7 +212,7 @@ func (m *Model) Progress(stage string, done, total int64) {
 func (m *Model) WithSensors(nodes []int) (*Model, error) {
 	sorted := slices.Sorted(slices.Values(nodes))
 	n := m.Graph.Order()
-	if m.Operator.Given != nil {
+	if m.Operator != nil && m.Operator.Given != nil {
 		return nil, fmt.Errorf("%w: a given operator says what its sensors are", privacy.ErrInput)
 	}
 	if len(sorted) == 0 || sorted[0] < 0 || sorted[len(sorted)-1] >= n || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {

@@ -168,4 +168,20 @@ func TestSeveralTimes(t *testing.T) {
 	if _, err := m.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
 		t.Errorf("perSensor: %v, want ErrEachSensor", err)
 	}
+	each := p.Spec()
+	each.Guarantee = privacy.PerSensor
+	for range each.Sensors {
+		each.PerSensor = append(each.PerSensor, 1)
+	}
+	if err := m.Matches(must.Get(privacy.NewPlan(each))(t)); !errors.Is(err, plan.ErrEachSensor) {
+		t.Errorf("a perSensor plan from outside: %v, want ErrEachSensor", err)
+	}
+	opts.Operators = func(_ context.Context, b *response.Builder) error { // one time has a name too, and the next file another
+		b.Begin("once.csv")
+		return addMatrix(b, testgraph.Heat(b.Graph(), .5), "6")
+	}
+	once := must.Get(graphcloak.Load(t.Context(), s, job.Settings, opts))(t)
+	if _, err := once.Plan(t.Context(), job.Plan); !errors.Is(err, plan.ErrEachSensor) {
+		t.Errorf("perSensor of one time: %v, want ErrEachSensor", err)
+	}
 }

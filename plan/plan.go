@@ -19,10 +19,6 @@ import (
 // ErrComputed says that an uncertainty of the process is declared where no sensor measures it.
 var ErrComputed = errors.New("graphcloak: a process that GraphCloak computes is certain")
 
-// ErrEachSensor says that the guarantee of each sensor is asked for over what only the joint one is
-// certified over.
-var ErrEachSensor = errors.New("graphcloak: the guarantee of each sensor is certified for one process alone")
-
 // Plan certifies the sensitivity and chooses noise and lattice for each sensor.
 // Only the public graph enters. Communities are detected beside it where it asks for them. It returns [ErrEmpty] where there is no
 // relationship, [ErrIsolated], [ErrComputed], [ErrEachSensor], the errors of [privacy.NewPlan], [ErrTau]
@@ -37,9 +33,8 @@ func (m *Model) Plan(ctx context.Context, opts Options) (*Plan, error) {
 	if opts.Guarantee == privacy.PerSensor && m.isUncertain() {
 		return nil, fmt.Errorf("%w, not for a range of tau, listed graphs or operators", ErrEachSensor)
 	}
-	if opts.Guarantee == privacy.PerSensor && m.Operator.Given != nil && len(m.Operator.Given.Times()) > 1 {
-		return nil, fmt.Errorf("%w: a sensor that reads several times is charged for all of its readings together, by the joint guarantee",
-			ErrEachSensor)
+	if err := m.checkTimes(opts.Guarantee); err != nil {
+		return nil, err
 	}
 	if m.Graph.Size() == 0 {
 		return nil, fmt.Errorf("%w: the graph has no relationship, so nothing spreads on it", ErrEmpty)

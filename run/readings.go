@@ -57,7 +57,7 @@ func (m *Model) diffused(ctx context.Context, p *plan.Plan, s plan.Signal) ([]fl
 	rows, _ := m.Operator.M().Dims()
 	y := make([]float64, rows)
 	if m.Operator.Given != nil {
-		m.Operator.Given.MulVecTo(y, false, f)
+		m.Operator.Given.MulPrivateTo(y, f)
 	} else if err := m.Operator.Diffusion.MulPrivateTo(ctx, y, f); err != nil {
 		return nil, err
 	}
@@ -100,16 +100,17 @@ func (m *Model) measured(ctx context.Context, p *plan.Plan, s plan.Signal) ([]fl
 	if err != nil {
 		return nil, fmt.Errorf("read measurements: %w", err)
 	}
-	missing := 0
+	var missing []int
 	out := make([]float64, len(p.Sensors))
+	nodes := m.SensorNodes(p.Plan)
 	for k, s := range p.Sensors {
 		if out[k] = y[s.Node]; math.IsNaN(out[k]) {
-			missing++
+			missing = append(missing, nodes[k])
 		}
 	}
-	if missing > 0 {
+	if count := len(slices.Compact(missing)); count > 0 {
 		return nil, fmt.Errorf("%w; choose the sensors that have it by a sensor property",
-			badSignal(s.MeasurementProperty, "is missing", missing))
+			badSignal(s.MeasurementProperty, "is missing", count))
 	}
 	return out, nil
 }

@@ -63,7 +63,7 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 	}
 	opts.Trials = cmp.Or(opts.Trials, 1000)
 	if opts.Events != nil {
-		opts.Trials = len(opts.Events)
+		opts.Trials, opts.Past = len(opts.Events), true
 	}
 	if opts.Trials < 0 || !(opts.Amplitude >= 0 && opts.Amplitude <= 1) {
 		return nil, fmt.Errorf("%w: %d trials at amplitude %v, want > 0 and in [0, 1]", recovery.ErrInvalid, opts.Trials, opts.Amplitude)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
@@ -31,6 +32,7 @@ func ParseEvents(text io.Reader, m *plan.Model) ([]simulate.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: no header event,source,sensor,reading: %w", ErrEvents, err)
 	}
+	header[0] = strings.TrimPrefix(header[0], "\uFEFF")
 	var at [5]int
 	for k, name := range [...]string{"event", "source", "sensor", "reading", "time"} {
 		if at[k] = slices.Index(header, name); at[k] < 0 && name != "time" {

@@ -41,6 +41,11 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --events past.csv",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"scenario", "source-amplitude", "trials"} {
+				if e.events != "" && cmd.Flags().Changed(name) {
+					return fail(exitUsage, "--%s is of simulated sources, and --events of past ones", name).hint("leave one of them out")
+				}
+			}
 			if err := e.check(); err != nil {
 				return err
 			}
@@ -154,7 +159,8 @@ func keptSets(e *study.Evaluation) term.Section {
 		Rows: term.Rows(e.Sets, func(s study.ConformalSet) []any {
 			return []any{s.Coverage, s.Least, s.Communities}
 		}),
-		Text: "This holds whatever the process is. It rests on one thing: that the next event is drawn as the past ones were.",
+		Text: "This holds whatever the process is, for a report under this plan and these settings that supposes one source (--sources 1). " +
+			"It rests on the next event being drawn as the past ones were.",
 	}
 }
 

@@ -70,7 +70,8 @@ func operatorNames(c *config.Config) ([]plan.NamedOperator, error) {
 		name := filepath.Base(from)
 		if kind, stored := strings.CutPrefix(from, inStore); stored {
 			name = from
-			if types := wildcard(c.Projection.RelationshipTypes); len(types) == 0 || slices.Contains(types, kind) {
+			types, query := wildcard(c.Projection.RelationshipTypes), c.Projection.RelationshipQuery != ""
+			if !query && (len(types) == 0 || slices.Contains(types, kind)) {
 				return nil, fail(exitUsage, "%q holds the operator, and would be a relationship of the graph too", kind).
 					hint("name those of the graph: --relationship-types TYPE,...")
 			}
@@ -81,7 +82,7 @@ func operatorNames(c *config.Config) ([]plan.NamedOperator, error) {
 		return nil, nil
 	}
 	for _, key := range []string{"tau", "laplacian", "scenario"} {
-		if c.Origin(key).Layer != config.LayerDefault {
+		if c.Origin(key).Layer == c.Origin("operator").Layer {
 			return nil, fail(exitUsage, "--%s is for heat on the graph, and --operator takes its place", key).hint("leave one of them out")
 		}
 	}
@@ -250,6 +251,9 @@ func configuration(c *config.Config) map[string]any {
 	for _, e := range c.Entries() {
 		if e.Layer != config.LayerDefault && !left[e.Key] {
 			chosen[e.Key] = e.Value
+			if names, err := operatorNames(c); err == nil && e.Key == "operator" { // no folder of this machine
+				chosen[e.Key] = names
+			}
 		}
 	}
 	return chosen

@@ -108,7 +108,7 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if err != nil {
 		return err
 	}
-	identity, err := jobIdentity(job, a.config, m.Graph.Digest())
+	identity, err := jobIdentity(job, a.config, []any{m.Graph.Digest(), m.Settings.Operators})
 	if err != nil {
 		return err
 	}

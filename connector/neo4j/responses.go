@@ -40,7 +40,7 @@ func (s *Store) Responses(ctx context.Context, g *graph.Graph, kind string,
 		columns: []cypher{"i", "id(b)", names.property("r", responseProperty), names.property("r", timeProperty)},
 		params:  names, unpack: asIs,
 	}
-	return all.run(ctx, s, each("operator", len(nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
+	err = all.run(ctx, s, each("operator", len(nodes.ids)), int64(s.options.BatchSize), func(at span) map[string]any {
 		return map[string]any{"ids": nodes.internal[at.lo:at.hi]}
 	}, func(at span, r *neo4j.Record) error {
 		from, to, responses, times := list(r, 0), places.numbers(list(r, 1)), list(r, 2), list(r, 3)
@@ -62,6 +62,10 @@ func (s *Store) Responses(ctx context.Context, g *graph.Graph, kind string,
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.each(ctx, "nodes of the operator", nodes, "true", nil, func(int, any) {}) // ids were not given to other nodes meanwhile
 }
 
 // timeOf reads the time of an entry.

@@ -141,6 +141,9 @@ func (r *reader) parquet(file *os.File) error {
 	if err != nil {
 		return err
 	}
+	if t, ok := f.Schema().Lookup("response"); ok && strings.HasPrefix(t.Node.Type().String(), "DECIMAL") {
+		return r.invalid("has decimal responses, want double")
+	}
 	block := make([]parquet.Row, 1024)
 	for _, group := range f.RowGroups() {
 		rows := group.Rows()
@@ -223,7 +226,7 @@ func (r *reader) matrixMarket(file io.Reader, path string) error {
 		[]string{"%%matrixmarket", "matrix", "coordinate", "real", "general"}) {
 		return r.invalid("does not begin with %%%%MatrixMarket matrix coordinate real general")
 	}
-	sized := false
+	sized, count := false, int64(0)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "%") {
@@ -239,7 +242,7 @@ func (r *reader) matrixMarket(file io.Reader, path string) error {
 		case errors.Join(errI, errJ, errX) != nil:
 			return r.invalid("has a field that is no number, entry %d", r.done+1)
 		case !sized:
-			if sized = true; i != len(sensors) || j != len(nodes) {
+			if sized, count = true, int64(x); i != len(sensors) || j != len(nodes) {
 				return r.invalid("is %d × %d, and the files beside it name %d sensors and %d nodes", i, j, len(sensors), len(nodes))
 			}
 			continue
@@ -253,6 +256,9 @@ func (r *reader) matrixMarket(file io.Reader, path string) error {
 	}
 	if err := lines.Err(); err != nil {
 		return r.invalid("cannot be read: %v", err)
+	}
+	if r.done != count {
+		return r.invalid("has %d entries, and states %d", r.done, count)
 	}
 	return r.ctx.Err()
 }

@@ -72,6 +72,19 @@ func (s *Sparse) Column(j int) (rows []int32, x []float64) {
 // MulVecTo sets dst to A x or Aᵀx. No branch depends on x.
 func (s *Sparse) MulVecTo(dst []float64, trans bool, x []float64) { s.MulBlockTo(dst, trans, x, 1) }
 
+// MulPrivateTo sets dst to A x for a private x with |x_j| ≤ 1: no branch depends on x, and no operand is subnormal, since
+// processors handle those more slowly. x is rounded to multiples of 2⁻²⁰⁰, which costs less than a unit of Err, and its copy is
+// cleared. Entries of A are to be 0 or at least 2⁻⁷⁰⁰ in size.
+func (s *Sparse) MulPrivateTo(dst, x []float64) {
+	const grid = 0x1.8p-148
+	rounded := make([]float64, len(x))
+	defer clear(rounded)
+	for j, v := range x {
+		rounded[j] = float64(v+grid) - grid
+	}
+	s.MulVecTo(dst, false, rounded)
+}
+
 // MulBlockTo sets dst to A X or AᵀX for k row-major columns.
 func (s *Sparse) MulBlockTo(dst []float64, trans bool, x []float64, k int) {
 	_, rows, columns := shape(s, trans)

@@ -12,6 +12,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -42,18 +43,13 @@ type Operator struct {
 	*linop.Sparse
 	Name     string
 	Readings []Reading // the rows, by node, and by time within
+	times    []string  // of all sensors, also those that were not selected
 	Digest   [32]byte  // of the entries by the ids of readings and nodes
 }
 
-// Times returns the reading times in their order; one "" where each sensor reads once.
-func (o *Operator) Times() []string {
-	var times []string
-	for _, r := range o.Readings {
-		times = append(times, r.Time)
-	}
-	slices.SortFunc(times, compareTimes)
-	return slices.Compact(times)
-}
+// Times returns the reading times of all sensors in their order, also of those that were not selected; one "" where readings have
+// none.
+func (o *Operator) Times() []string { return o.times }
 
 // ID names a reading: by its sensor, and where there are several times by sensor@time.
 func (o *Operator) ID(g *graph.Graph, row int) graph.ID {
@@ -84,8 +80,7 @@ type Builder struct {
 	g       *graph.Graph
 	sensor  []bool // may read; nil: every node
 	rows    map[Reading]int32
-	timed   bool
-	started bool // an entry was added, so that timed is known
+	times   map[string]bool
 	parts   []*entries
 	entries int64
 
@@ -109,7 +104,7 @@ type entries struct {
 
 // NewBuilder returns a builder. Entries at other nodes than the given sensors are left out; nil: all are sensors.
 func NewBuilder(g *graph.Graph, sensors []int) *Builder {
-	b := &Builder{g: g, rows: make(map[Reading]int32)}
+	b := &Builder{g: g, rows: make(map[Reading]int32), times: make(map[string]bool)}
 	if sensors != nil {
 		b.sensor = make([]bool, g.Order())
 		for _, s := range sensors {
@@ -146,14 +141,14 @@ func (b *Builder) AddAt(sensor, node int, response float64, time string) error {
 		return fmt.Errorf("%w: sensor %q reads %v of a unit source at %q, want a finite number, 0 or from %v to %v in size", ErrInvalid,
 			b.g.ID(sensor), response, b.g.ID(node), 1/Largest, Largest)
 	}
-	if b.started && b.timed != (time != "") {
+	if len(b.times) > 0 && b.times[""] != (time == "") {
 		return fmt.Errorf("%w: some readings have a time and some have none", ErrInvalid)
 	}
 	odd := func(r rune) bool { return r == '@' || !strconv.IsPrint(r) }
 	if len(time) > longestTime || !utf8.ValidString(time) || strings.ContainsFunc(time, odd) {
 		return fmt.Errorf("%w: a time is longer than %d bytes, holds @, or is not printable", ErrInvalid, longestTime)
 	}
-	b.started, b.timed = true, time != ""
+	b.times[time] = true
 	if b.sensor != nil && !b.sensor[sensor] {
 		return nil
 	}
@@ -191,12 +186,13 @@ func (b *Builder) Build() ([]*Operator, error) {
 	for k, row := range order {
 		place[row], sorted[k] = int32(k), readings[row]
 	}
+	times := slices.SortedFunc(maps.Keys(b.times), compareTimes)
 	var list []*Operator
 	for _, p := range b.parts {
 		if len(p.x) == 0 {
-			return nil, fmt.Errorf("%w: %s has no response of a selected sensor other than 0", ErrInvalid, p.name)
+			return nil, fmt.Errorf("%w: %q has no response of a selected sensor other than 0", ErrInvalid, p.name)
 		}
-		o := &Operator{Name: p.name, Readings: sorted, Sparse: p.matrix(place, b.g.Order())}
+		o := &Operator{Name: p.name, Readings: sorted, times: times, Sparse: p.matrix(place, b.g.Order())}
 		if err := o.checkRepeated(b.g); err != nil {
 			return nil, err
 		}
@@ -253,7 +249,7 @@ func (o *Operator) checkRepeated(g *graph.Graph) error {
 		rows, _ := o.Column(j)
 		for k := 1; k < len(rows); k++ {
 			if rows[k] == rows[k-1] {
-				return fmt.Errorf("%w: %s gives the response of reading %q to node %q twice", ErrInvalid, o.Name, o.ID(g, int(rows[k])),
+				return fmt.Errorf("%w: %q gives the response of reading %q to node %q twice", ErrInvalid, o.Name, o.ID(g, int(rows[k])),
 					g.ID(j))
 			}
 		}

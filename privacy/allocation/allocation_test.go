@@ -19,6 +19,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/internal/testgraph"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 )
 
@@ -218,6 +219,46 @@ func TestSameBits(t *testing.T) {
 			t.Errorf("%d workers: other bits, or more than the 200 sensors whose rows memory holds", workers)
 		}
 	}
+}
+
+// Of a given operator with more readings than memory holds, candidates are chosen by the communities of their nodes: two readings of
+// each node, of which memory holds a tenth.
+func TestCandidatesOfReadings(t *testing.T) {
+	g, labels, err := graph.SBM(300, 4, .1, .01, 9)
+	must.Do(t, err)
+	_, d := model(t, g, laplacian.Combinatorial, 1)
+	heat := must.Get(d.Rows(t.Context(), everyNode(300)))(t)
+	start, row, value, nodes := []int64{0}, []int32(nil), []float64(nil), []int(nil)
+	for j := range 300 {
+		for i := range 300 {
+			row, value = append(row, int32(2*i), int32(2*i+1)), append(value, heat.At(i, j), heat.At(i, j)/2)
+		}
+		start, nodes = append(start, int64(len(row))), append(nodes, j, j)
+	}
+	given := linop.NewSparse(600, start, row, value)
+	m := sensitivity.Model{Graph: g, Given: []*linop.Sparse{given}, Nodes: nodes}
+	p, sensors := unread(t, m, given, labels, Information, Options{Noise: noise})
+	p.memory = 300 * 8 * 60
+	of := map[int]int{}
+	for _, k := range p.chooseCandidates(given, sensors) {
+		of[labels[nodes[k]]]++
+	}
+	for c := range 4 {
+		if of[c] != 15 {
+			t.Errorf("community %d has %d of 60 candidates, want 15", c, of[c])
+		}
+	}
+	if r := must.Get(p.optimize(given, sensors))(t); len(r.Weights) != 600 || reporting(r.Weights) > 60 || reporting(r.Weights) == 0 {
+		t.Errorf("%d of %d readings report", reporting(r.Weights), len(r.Weights))
+	}
+}
+
+func everyNode(n int) []int {
+	nodes := make([]int, n)
+	for i := range nodes {
+		nodes[i] = i
+	}
+	return nodes
 }
 
 // slow cancels a context after some blocks of rows.

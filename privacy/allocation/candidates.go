@@ -40,12 +40,20 @@ func (p *problem) chooseCandidates(m Diffusion, sensors []int) []int {
 	})
 	rank, next := make([]int, len(all)), make([]int, p.count)
 	for _, i := range all {
-		c := p.labels[sensors[i]]
+		c := p.labels[p.node(sensors[i])]
 		rank[i] = next[c]
 		next[c]++
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return rank[a] - rank[b] })
 	return slices.Clone(all[:most])
+}
+
+// node is where a row is read.
+func (p *problem) node(row int) int {
+	if p.model.Nodes != nil {
+		return p.model.Nodes[row]
+	}
+	return row
 }
 
 // scores estimates, for every row s, the ratio of the separation by a sensor there to its
@@ -75,7 +83,9 @@ func (p *problem) scores(m Diffusion) []float64 {
 			between[i*probes+k] = v
 		}
 	}
-	center(between, probes) // M maps constants to themselves, and they separate no communities
+	if p.model.Given == nil {
+		center(between, probes) // M maps constants to themselves, and they separate no communities
+	}
 	across := make([]float64, n*probes)
 	for _, e := range edgesOf(p.model) {
 		r := math.Sqrt(e.scale)

@@ -26,6 +26,8 @@ type Model struct {
 	// *Laplacian) provides its eigenpairs, and makes the result exact up to rounding.
 	Diffusion *expm.Diffusion
 
+	// Nodes are those of the rows of Given.
+	Nodes []int
 	// Given are operators in place of e^{-τL}, any of which may be the true one: their rows are the readings. Laplacian, Tau,
 	// Sensors and Diffusion then count nothing.
 	Given []*linop.Sparse

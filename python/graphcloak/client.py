@@ -295,6 +295,8 @@ def flags(settings: Mapping[str, Setting], graph: str | None = None) -> list[str
             raise ValueError(f"{name} is no setting that can be given here" + (": use graph=" if name == "from" else ""))
         if name in ("uri", "address") and "@" in str(value):
             raise ValueError("an address without user and password is wanted: give username= and NEO4J_PASSWORD")
+        if name == "operator" and not all(isinstance(v, (str, os.PathLike)) for v in (value if isinstance(value, list) else [value])):
+            raise TypeError("an operator in memory is for a graph in memory: give a file")
         flag = "--" + name.replace("_", "-")
         if value is True:
             list_.append(flag)

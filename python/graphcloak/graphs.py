@@ -92,6 +92,7 @@ def entries(operator: Any, nodes: Columns) -> Columns:
     if not of(operator, "scipy"):
         return columns(operator, {})
     coo = operator.tocoo()
+    coo.sum_duplicates()
     if coo.shape != (len(rows), len(ids)):
         raise ValueError(f"the operator is {coo.shape[0]} by {coo.shape[1]}: a row a sensor ({len(rows)}) and a column a node ({len(ids)})")
     timed = [row if isinstance(row, tuple) else (row, None) for row in rows]
@@ -114,7 +115,7 @@ def records(keys: tuple[str, ...], rows: Any, what: str) -> Columns:
     found: Columns = {key: [row[i] for row, _ in rows] for i, key in enumerate(keys)}
     for name in names:
         values = [attributes.get(name) for _, attributes in rows]
-        if any(isinstance(v, (list, tuple, set, dict)) for v in values):
+        if any(isinstance(v, (tuple, set, dict)) for v in values):
             LOG.warning("%s: the attribute %r is left out, for it holds more than one value", what, name)
         else:
             found[name] = values
@@ -154,8 +155,8 @@ def matrix(weights: Any, nodes: Columns) -> tuple[Columns, Columns]:
 
 def text(value: Any) -> str:
     """Returns a value as the folder's files hold it: nothing for what is missing."""
-    if hasattr(value, "item"):  # a number of NumPy
-        value = value.item()
+    if hasattr(value, "tolist"):  # a number or an array of NumPy
+        value = value.tolist()
     if value is None or value != value or type(value).__name__ in ("NAType", "NaTType"):
         return ""
     if isinstance(value, bool):
@@ -205,13 +206,17 @@ def kept(graph: object, env: Mapping[str, str]) -> Iterator[tuple[Path, bool]]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder.with_suffix(".lock")):
         for name, table in (("nodes.csv", nodes), ("relationships.csv", relationships)):
-            path, content = folder / name, lines(table)
-            if not path.exists() or path.read_bytes() != content:
-                fresh = folder / (name + ".new")
-                fresh.touch(mode=0o600)
-                fresh.write_bytes(content)
-                fresh.replace(path)
+            keep(folder / name, lines(table))
         yield folder, weighted
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Writes a file that is whole or absent, unless it holds the content."""
+    if not path.exists() or path.read_bytes() != content:
+        fresh = path.with_name(path.name + ".new")
+        fresh.touch(mode=0o600)
+        fresh.write_bytes(content)
+        fresh.replace(path)
 
 
 @contextlib.contextmanager
@@ -266,9 +271,7 @@ def with_operators(graph: object, settings: dict[str, Any], folder: Path) -> dic
             continue
         content = lines(entries(operator, nodes))
         path = folder / f"operator-{hashlib.sha256(content).hexdigest()[:16]}.csv"
-        if not path.exists():
-            path.touch(mode=0o600)
-            path.write_bytes(content)
+        keep(path, content)
         named.append(str(path))
     return {**settings, "operator": named}
 

@@ -18,7 +18,6 @@ type recoverer struct {
 	whitened  *analyst.Whitened
 	processes []process
 	threshold float64 // of the log odds of a source
-	past      bool    // the trials are past events
 }
 
 // process is the model under one of the processes that the posterior supposes possible.

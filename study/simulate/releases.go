@@ -70,7 +70,6 @@ type Event struct {
 // RunEvents releases the readings of past events with fresh noise, in place of simulated sources, and recovers from each. The
 // errors are those of [privacy.Plan.PerturbEach].
 func (r *Releases) RunEvents(ctx context.Context, stage string, events []Event) error {
-	r.past = true
 	for part := range slices.Chunk(events, r.blockSize) {
 		r.model.Progress(stage, int64(len(r.Trials)), int64(len(events)))
 		truth, values := make([][]int, len(part)), make([][]float64, len(part))

@@ -138,7 +138,7 @@ func (r *recoverer) score(ctx context.Context, truth []int, c []transposed, valu
 		rep.Presence = &report.Presence{Detected: t.Detected}
 	}
 	t.Answered = rep.StandsOut()
-	if r.past {
+	if r.opts.Past {
 		t.Shares = r.Partition.Sums(post.Probability)
 		if cmp.Or(r.opts.Recover.FalseAlarm, analyst.DefaultFalseAlarm) < 1 {
 			floats.Scale(1/(1+math.Exp(-post.LogPresence)), t.Shares)

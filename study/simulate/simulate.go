@@ -34,6 +34,7 @@ type Options struct {
 	Amplitude float64
 	Scenario  Scenario        // what happens; the zero value is the model
 	Recover   analyst.Options // of the posterior
+	Past      bool            // the trials are past events, each recovered from as a report of one source
 	// Common draws the same standard normal numbers for a node under every plan, so that accuracy is a smooth
 	// function of σ and can be searched by bisection. Sensors are supposed sound, and no trial is tested for a source.
 	Common bool
@@ -139,6 +140,8 @@ func (s *Simulator) SupposesFaults(p *privacy.Plan) bool {
 		return false
 	case rate != nil:
 		return *rate > 0
+	case s.opts.Past:
+		return p.Measured()
 	}
 	return p.Measured() && s.model.Graph.Order()*len(p.Sensors) <= faultWork
 }

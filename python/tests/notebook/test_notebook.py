@@ -79,6 +79,8 @@ class Graphs(unittest.TestCase):
         self.assertEqual(twice.sensor_count, 8)
         with self.assertRaisesRegex(ValueError, "a row a sensor"):
             gc.inspect(graph, operator=sp.coo_array([[1.0]]))
+        with self.assertRaisesRegex(TypeError, "give a file"):
+            gc.inspect("example:karate", operator=flow)
 
     def test_attribute_in_the_way(self) -> None:
         graph = nx.path_graph(2)
