@@ -15,15 +15,16 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats/scalar"
 	gonumgraph "gonum.org/v1/gonum/graph"
 	gonum "gonum.org/v1/gonum/graph/community"
 	"gonum.org/v1/gonum/graph/simple"
 
-	"gonum.org/v1/gonum/floats/scalar"
-
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
 )
 
 // blocks is a graph of count blocks of the given order, with edges inside and
@@ -324,5 +325,85 @@ func TestWeakBlocks(t *testing.T) {
 		if q := gonum.Q(w, groups, 1); q < 0.995*0.243414 {
 			t.Errorf("seed %d: modularity %v", seed, q)
 		}
+	}
+}
+
+type detectorFunc func(ctx context.Context, g *graph.Graph) (community.Partition, error)
+
+func (f detectorFunc) Detect(ctx context.Context, g *graph.Graph) (community.Partition, error) {
+	return f(ctx, g)
+}
+
+// untilBroken searches until it is broken off.
+func untilBroken(ctx context.Context, _ *graph.Graph) (community.Partition, error) {
+	<-ctx.Done()
+	return community.Partition{}, ctx.Err()
+}
+
+// A detection beside other work finds what one by itself does, every time that it is waited
+// for; its errors and panics reach who waits. Who waits no longer than a context does not break it off.
+func TestBeside(t *testing.T) {
+	g := testgraph.Grid(20, 20).Graph
+	want := must.Get(community.Leiden{}.Detect(t.Context(), g))(t)
+	s := community.Beside(t.Context(), community.Leiden{}, g)
+	for range 2 {
+		if got, err := s.Wait(t.Context()); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	s = community.Beside(ctx, detectorFunc(untilBroken), g)
+	stop()
+	if _, err := s.Wait(t.Context()); !errors.Is(err, context.Canceled) {
+		t.Errorf("broken off by its context: %v", err)
+	}
+	broken := errors.New("broken off")
+	s = community.Beside(t.Context(), detectorFunc(func(ctx context.Context, g *graph.Graph) (community.Partition, error) {
+		_, _ = untilBroken(ctx, g)
+		return community.Partition{}, broken
+	}), g)
+	if _, err := s.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("waited for within a context that has ended: %v", err)
+	}
+	s.Stop()
+	if _, err := s.Wait(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("stopped: %v, want the detector's own error", err)
+	}
+	s = community.Beside(t.Context(), detectorFunc(func(context.Context, *graph.Graph) (community.Partition, error) { panic("inside") }), g)
+	defer func() {
+		if p, ok := recover().(*parallel.Panic); !ok || p.Value != "inside" {
+			t.Errorf("fault %v", p)
+		}
+	}()
+	_, _ = s.Wait(t.Context())
+}
+
+// TestNameByMembers: the centre of a star first, then the lowest of its leaves; a caption
+// in the place of an id; no name of the user's own is replaced.
+func TestNameByMembers(t *testing.T) {
+	var b graph.Builder
+	for _, id := range []graph.ID{"a", "b", "c", "d", "hub", "lone"} {
+		must.Get(b.AddNode(id))(t)
+	}
+	for _, leaf := range []graph.ID{"a", "b", "c", "d"} {
+		must.Do(t, b.AddEdge("hub", leaf, 1))
+	}
+	g := must.Get(b.Graph())(t)
+	labels := make([]int, g.Order())
+	lone, _ := g.Index("lone")
+	labels[lone] = 7
+	p := must.Get(community.FromLabels(g, labels))(t)
+	if got := p.NameByMembers(g, nil).Names; !slices.Equal(got, []string{"0 around hub and a", "1 around lone"}) {
+		t.Errorf("names are %q", got)
+	}
+	captions := make([]string, g.Order())
+	hub, _ := g.Index("hub")
+	captions[hub] = strings.Repeat("ü", 100)
+	if got, want := p.NameByMembers(g, captions).Names[0], "0 around "+strings.Repeat("ü", 39)+"… and a"; got != want {
+		t.Errorf("with a long caption it is %q, want %q", got, want)
+	}
+	p.Names = []string{"north", "south"}
+	if got := p.NameByMembers(g, captions).Names; got[0] != "north" {
+		t.Errorf("a given name became %q", got[0])
 	}
 }
