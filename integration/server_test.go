@@ -104,6 +104,11 @@ func start() (Neo4j, error) {
 		}
 	}
 	stopShared = n.stop
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if err := n.answer(ctx); err != nil {
+		return Neo4j{}, err
+	}
 	fmt.Fprintf(os.Stderr, "Neo4j: %s at %s, ready after %.0f s\n", kind, n.URI, time.Since(began).Seconds())
 	return n, nil
 }
@@ -142,12 +147,11 @@ func startContainer() (_ Neo4j, err error) {
 	if err != nil {
 		return Neo4j{}, errors.Join(err, stop())
 	}
-	n := Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", stop: stop}
-	return n, n.answer(ctx)
+	return Neo4j{URI: uri, Username: "neo4j", Password: password, Database: "neo4j", stop: stop}, nil
 }
 
-// answer waits until the server takes a connection: Docker opens the port before
-// the server does.
+// answer waits until the server takes a connection: Docker opens the port before the server does, and the first
+// connection to a server on a busy machine takes long.
 func (n Neo4j) answer(ctx context.Context) error {
 	for {
 		s, err := neo4j.New(ctx, n.Options())
