@@ -147,7 +147,7 @@ func accept(values map[string]any, path string, text []byte) (map[string]any, []
 		case near != "":
 			problem.Advice = "did you mean " + near + "?"
 		default:
-			problem.Advice = "`graphcloak config schema` lists the keys"
+			problem.Advice = "`graphcloak config view` lists the keys"
 		}
 		problems = append(problems, problem)
 	}

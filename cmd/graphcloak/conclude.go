@@ -135,15 +135,20 @@ func (a *app) showRelease(r *graphcloak.Release) error {
 		})
 }
 
-// wouldSpend says what a release would cost and write.
-func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
+// written are the properties that a job writes, of those of a table.
+func written(job graphcloak.Job, table report.Table) []string {
 	names := []string{}
-	if job.Write.Enabled {
-		for _, c := range table.Columns() {
+	for _, c := range table.Columns() {
+		if job.Write.Enabled {
 			names = append(names, c.Name)
 		}
 	}
-	noise := p.Noise()
+	return names
+}
+
+// wouldSpend says what a release would cost and write.
+func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
+	names, noise := written(job, table), p.Noise()
 	result := struct {
 		DryRun            bool    `json:"dryRun"`
 		EpsilonWouldSpend float64 `json:"epsilonWouldSpend"`

@@ -13,8 +13,8 @@ import (
 )
 
 func newConfigCommand(app *app) *cobra.Command {
-	return newGroup("config", "Show, check and describe settings",
-		newConfigViewCommand(app), newConfigValidateCommand(app), newConfigSchemaCommand(app))
+	return newGroup("config", "Show and check settings",
+		newConfigViewCommand(app), newConfigValidateCommand(app))
 }
 
 func newConfigViewCommand(app *app) *cobra.Command {
@@ -89,20 +89,4 @@ func (a *app) checkJobs(path string) error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func newConfigSchemaCommand(app *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "schema",
-		Short:   "JSON Schema of a configuration file",
-		Example: "  graphcloak config schema > graphcloak.schema.json",
-		RunE: func(*cobra.Command, []string) error {
-			text, err := term.JSON(config.Schema(), true)
-			if err != nil {
-				return err
-			}
-			_, err = app.stdout.Write(text)
-			return err
-		},
-	}
 }

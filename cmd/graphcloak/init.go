@@ -70,7 +70,7 @@ func (a *app) initialise(cmd *cobra.Command, path string) error {
 	}
 	lines := a.settingsLines()
 	if err := a.create(path, func(w io.Writer) error {
-		if _, err := fmt.Fprintf(w, "# GraphCloak's settings, for --config; `graphcloak config schema` describes each.\n# A path in it "+
+		if _, err := fmt.Fprintf(w, "# GraphCloak's settings, for --config; `graphcloak config view` lists all.\n# A path in it "+
 			"is seen from the folder that a command runs in.\n"); err != nil {
 			return err
 		}

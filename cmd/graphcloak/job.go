@@ -227,8 +227,7 @@ func (a *app) job() (graphcloak.Job, error) {
 	settings.Communities.Caption = c.Report.Caption
 	job := graphcloak.Job{
 		Settings: settings, Plan: plan, Signal: signalOf(c), RequireCap: c.Execution.Strict, Recover: options,
-		Write:   graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force},
-		Version: readBuild().Version, Configuration: configuration(c),
+		Write: a.writes(), Version: readBuild().Version, Configuration: configuration(c),
 	}
 	if s := c.Signal; s.AnswerProperty != "" {
 		job.Asking = graphcloak.Asking{
@@ -237,6 +236,12 @@ func (a *app) job() (graphcloak.Job, error) {
 		}
 	}
 	return job, job.CheckSignal()
+}
+
+// writes is what the settings have written into the store.
+func (a *app) writes() graphcloak.WriteOptions {
+	c := a.config
+	return graphcloak.WriteOptions{Enabled: c.Write.Mode == "write", Prefix: c.Write.PropertyPrefix, Force: c.Output.Force}
 }
 
 // configuration is the GDS result column: every setting that is not the default,

@@ -41,7 +41,7 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		term.Section{Answer: planAnswer(p)},
 		term.Section{Items: append(qualified(p.Promise().Qualified()),
 			term.Item{Mark: "Spent", Text: "nothing: a plan reads no signal"},
-			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; --format json has every number, and -v the " +
+			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan with every number, and release --plan takes it; -v shows the " +
 				"guarantee in words"},
 		)})...)
 }

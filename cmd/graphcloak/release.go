@@ -86,7 +86,7 @@ func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model
 			return err
 		}
 	}
-	if a.config.Write.DryRun {
+	if job.DryRun {
 		if err := m.Check(ctx, p, job); err != nil {
 			return explain(job, err)
 		}
@@ -107,18 +107,11 @@ func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model
 
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, error) {
-	job := graphcloak.Job{
-		Settings: p.Model, Signal: signalOf(a.config), RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
-		Write: graphcloak.WriteOptions{
-			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix,
-			Force: a.config.Output.Force,
-		},
+	job, err := a.jobOfFile(p.Model, signalOf(a.config))
+	if err == nil {
+		err = p.CheckSignal(job.Signal)
 	}
-	if err := p.CheckSignal(job.Signal); err != nil {
-		return job, err
-	}
-	var err error
-	if job.RunID, err = run.NewRunID(); err != nil {
+	if err != nil {
 		return job, err
 	}
 	if sensors.path == "" {

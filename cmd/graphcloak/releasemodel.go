@@ -10,6 +10,16 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
+// jobOfFile is the job of a release by a plan file, under an id of its own.
+func (a *app) jobOfFile(model graphcloak.Settings, signal graphcloak.Signal) (job graphcloak.Job, err error) {
+	job = graphcloak.Job{
+		Settings: model, Signal: signal, RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
+		DryRun: a.config.Write.DryRun, Write: a.writes(),
+	}
+	job.RunID, err = run.NewRunID()
+	return job, err
+}
+
 // onReleaseModel calls do with the store and the model of a release, unless one of the same identity was interrupted and is completed
 // in its place. what identifies what is released.
 func (a *app) onReleaseModel(ctx context.Context, job graphcloak.Job, graph privacy.Digest, what any,
@@ -32,7 +42,7 @@ func (a *app) onReleaseModel(ctx context.Context, job graphcloak.Job, graph priv
 		return err
 	}
 	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{run.Scope(job.Signal), identity, graph, false, a.config.Write.DryRun}); done || err != nil {
+		interruption{run.Scope(job.Signal), identity, graph, false, job.DryRun}); done || err != nil {
 		return err
 	}
 	return do(s, m, identity)

@@ -17,12 +17,7 @@ import (
 
 // wouldAsk says what a run on answers would cost and write.
 func (a *app) wouldAsk(p *graphcloak.Whisper, job graphcloak.Job) error {
-	names := []string{}
-	if job.Write.Enabled {
-		for _, c := range report.AnswerOutline(job.RunID, job.Write.Prefix, nil).Columns() {
-			names = append(names, c.Name)
-		}
-	}
+	names := written(job, report.AnswerOutline(job.RunID, job.Write.Prefix, nil))
 	epsilon := p.Epsilon
 	if len(p.People) == 0 {
 		epsilon = 0

@@ -47,14 +47,7 @@ func (a *app) releaseAnswers(ctx context.Context, path string, sensors fromSenso
 
 // answersJob reads what the command was given, before a store is opened.
 func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphcloak.Job, sent []answer.Value, err error) {
-	job = graphcloak.Job{
-		Settings: p.Model, Signal: graphcloak.Signal{AnswerProperty: p.Rumour}, RequireCap: a.config.Execution.Strict,
-		Version: readBuild().Version, DryRun: a.config.Write.DryRun,
-		Write: graphcloak.WriteOptions{
-			Enabled: a.config.Write.Mode == "write", Prefix: a.config.Write.PropertyPrefix, Force: a.config.Output.Force,
-		},
-	}
-	if job.RunID, err = run.NewRunID(); err != nil {
+	if job, err = a.jobOfFile(p.Model, graphcloak.Signal{AnswerProperty: p.Rumour}); err != nil {
 		return job, nil, err
 	}
 	switch {

@@ -240,23 +240,6 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestParseTruths: what is no truth is counted, and neither named nor shown.
-func TestParseTruths(t *testing.T) {
-	good := []any{true, false, 1, 0, int64(1), int64(0), 1.0, 0.0, "true", "false", "1", "0"}
-	for i, truth := range must.Get(answer.ParseTruths("heard", good))(t) {
-		if truth != (i%2 == 0) {
-			t.Errorf("%v is read as %v", good[i], truth)
-		}
-	}
-	for _, bad := range []any{nil, 2, -1, 0.5, math.NaN(), "yes", "TRUE", "", []bool{true}[:0:0], map[string]any{}} {
-		_, err := answer.ParseTruths("heard", []any{true, bad, false, bad})
-		var found *privacy.ReadingsError
-		if !errors.As(err, &found) || found.Count != 2 || err.Error() != `"heard" is neither true nor false, 1 nor 0 on 2 nodes` {
-			t.Errorf("%v: %v", bad, err)
-		}
-	}
-}
-
 // TestRefusedQuestions: an ε that is not finite and above 0, and lists that ask nobody or somebody twice.
 func TestRefusedQuestions(t *testing.T) {
 	for name, change := range map[string]func(*answer.Plan){

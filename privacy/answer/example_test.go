@@ -17,7 +17,7 @@ import (
 func Example() {
 	ctx, ledger := context.Background(), new(privacy.MemoryLedger)
 	people := []privacy.Sensor{{Node: 0, ID: "Ann"}, {Node: 1, ID: "Ben"}, {Node: 2, ID: "Cem"}}
-	heard := map[string]any{"Ann": true, "Ben": false, "Cem": 1}
+	heard := map[string]bool{"Ann": true, "Cem": true}
 	escrow, err := privacy.NewEscrow(bytes.Repeat([]byte{7}, privacy.KeySize), "office", 1)
 	if err != nil {
 		fmt.Println(err)
@@ -35,13 +35,9 @@ func Example() {
 		if err != nil {
 			return nil, err
 		}
-		var values []any
+		var truths []bool
 		for _, person := range people {
-			values = append(values, heard[string(person.ID)])
-		}
-		truths, err := answer.ParseTruths("heard", values)
-		if err != nil {
-			return nil, err
+			truths = append(truths, heard[string(person.ID)])
 		}
 		r, err := p.Answer(truths, id, escrow)
 		if err != nil {

@@ -56,23 +56,3 @@ func (k Kept) Unasked(people []privacy.Sensor, round int) (unasked []privacy.Sen
 	}
 	return unasked
 }
-
-// ParseTruths reads the truths of the people who are asked, as stores hold them: booleans,
-// numbers 0 or 1, or the texts true, false, 0 and 1. Where some are none, the error is a
-// [privacy.ReadingsError], which counts them and names neither a person nor a value.
-func ParseTruths(property string, values []any) ([]bool, error) {
-	truths, bad := make([]bool, len(values)), 0
-	for i, v := range values {
-		switch v {
-		case true, 1, int64(1), 1.0, "true", "1":
-			truths[i] = true
-		case false, 0, int64(0), 0.0, "false", "0":
-		default:
-			bad++
-		}
-	}
-	if bad > 0 {
-		return nil, &privacy.ReadingsError{Property: property, Wrong: "is neither true nor false, 1 nor 0", Count: bad}
-	}
-	return truths, nil
-}
