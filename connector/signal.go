@@ -121,10 +121,32 @@ func (c *Categories) Result() ([]string, error) {
 	return c.text, nil
 }
 
-// Sensors returns the numbers of the kept nodes, or an [ErrNotFound] where the
-// selection keeps none.
-func Sensors(keep []bool, sel graph.SensorSelection) ([]int, error) {
+// Sensors returns, in ascending order, the nodes that carry a sensor: all, or those with a property that is true or a number
+// other than 0. each hands over the property of every node, nil where it is missing. It returns the errors of each,
+// [ErrInput] for values that are no marks, and [ErrNotFound] where the selection keeps none.
+func Sensors(g *graph.Graph, sel graph.SensorSelection, each func(property string, take func(i int, v any)) error) ([]int, error) {
 	sensors := []int{}
+	if sel.Property == "" {
+		for i := range g.Order() {
+			sensors = append(sensors, i)
+		}
+		return sensors, nil
+	}
+	var bad Offenders
+	keep := make([]bool, g.Order())
+	err := each(sel.Property, func(i int, v any) {
+		marked, wrong := Flag(v)
+		if wrong != "" {
+			bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
+		}
+		keep[i] = marked
+	})
+	if err == nil {
+		err = bad.Err("nodes have no usable sensor mark", "want true, false or a number")
+	}
+	if err != nil {
+		return nil, err
+	}
 	for i, k := range keep {
 		if k {
 			sensors = append(sensors, i)

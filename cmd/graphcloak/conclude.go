@@ -182,8 +182,8 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 func (a *app) outdated(err error, runID string) error {
 	if !errors.Is(err, plan.ErrGraphChanged) && !errors.Is(err, connector.ErrNotFound) {
 		if errors.Is(err, plan.ErrOperator) {
-			return fail(exitCode(err), "run %s cannot be completed: %w", runID, err).hint("give --operator as when it was begun, or give the "+
-				"run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
+			return fail(exitCode(err), "run %s cannot be completed: %w", runID, err).hint("give --operator as when it was begun, or give "+
+				"the run up: `graphcloak run --undo %s`; what it spent stays spent", runID).about("run", runID)
 		}
 		return err
 	}

@@ -159,8 +159,8 @@ func keptSets(e *study.Evaluation) term.Section {
 		Rows: term.Rows(e.Sets, func(s study.ConformalSet) []any {
 			return []any{s.Coverage, s.Least, s.Communities}
 		}),
-		Text: "This holds whatever the process is, for a report under this plan and these settings that supposes one source (--sources 1). " +
-			"It rests on the next event being drawn as the past ones were.",
+		Text: "This holds whatever the process is, for a report under this plan and these settings that supposes one source " +
+			"(--sources 1). It rests on the next event being drawn as the past ones were.",
 	}
 }
 

@@ -5,7 +5,6 @@ package folder
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
@@ -46,24 +45,9 @@ func (c *CSV) Labels(ctx context.Context, g *graph.Graph, property string) ([]st
 // property that is true or a number other than 0. Ids that no plan takes, by [privacy.CheckID], are an ErrInput with
 // their lines. It returns the errors of [CSV.Columns], and [connector.ErrConflict] where the graph is another.
 func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	keep := slices.Repeat([]bool{true}, g.Order())
-	var bad connector.Offenders
-	if sel.Property != "" {
-		err := c.property(ctx, g, sel.Property, func(i int, text string) {
-			marked, wrong := connector.Flag(connector.Parse(text))
-			if wrong != "" {
-				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
-			}
-			keep[i] = marked
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
-		return nil, err
-	}
-	sensors, err := connector.Sensors(keep, sel)
+	sensors, err := connector.Sensors(g, sel, func(property string, take func(i int, v any)) error {
+		return c.property(ctx, g, property, func(i int, text string) { take(i, connector.Parse(text)) })
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -99,22 +99,5 @@ func (s *Store) Labels(_ context.Context, g *graph.Graph, property string) ([]st
 // Sensors returns, in ascending order, the nodes that carry a sensor: those with a
 // property that is true or a number other than 0.
 func (s *Store) Sensors(_ context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	keep := slices.Repeat([]bool{true}, g.Order())
-	var bad connector.Offenders
-	if sel.Property != "" {
-		err := s.each(g, sel.Property, func(i int, value any) {
-			marked, wrong := connector.Flag(value)
-			if wrong != "" {
-				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
-			}
-			keep[i] = marked
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
-		return nil, err
-	}
-	return connector.Sensors(keep, sel)
+	return connector.Sensors(g, sel, func(property string, take func(i int, v any)) error { return s.each(g, property, take) })
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -80,24 +79,7 @@ func (s *Store) Points(ctx context.Context, g *graph.Graph, property string) (x,
 // [New], [connector.ErrNotFound], [connector.ErrInput] for values that are no marks, and
 // [connector.ErrConflict] where the graph has changed.
 func (s *Store) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelection) ([]int, error) {
-	keep := slices.Repeat([]bool{true}, g.Order())
-	var bad connector.Offenders
-	if sel.Property != "" {
-		err := s.property(ctx, g, sel.Property, func(i int, v any) {
-			marked, wrong := connector.Flag(v)
-			if wrong != "" {
-				bad.Add("node %q: %s %s", g.ID(i), sel.Property, wrong)
-			}
-			keep[i] = marked
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := bad.Err("nodes have no usable sensor mark", "want true, false or a number"); err != nil {
-		return nil, err
-	}
-	return connector.Sensors(keep, sel)
+	return connector.Sensors(g, sel, func(property string, take func(i int, v any)) error { return s.property(ctx, g, property, take) })
 }
 
 // property hands over a property of every node, nil where it is missing.
