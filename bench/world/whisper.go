@@ -30,7 +30,7 @@ import (
 func whisperStudy() experiment {
 	return experiment{
 		name: "whisper", about: "accuracy and calibration of who started a rumour, from yes or no answers under randomized response",
-		trials: 200, run: runWhisper,
+		trials: 1000, run: runWhisper,
 	}
 }
 
@@ -69,8 +69,16 @@ func allRumours() []rumours {
 
 func runWhisper(ctx context.Context, s settings) ([]table, error) {
 	t := table{columns: []string{
-		"graph", "rumour", "have heard", "ε", "right", "best simple rule", "chance", "confidence", "ECE", "confident and wrong",
+		"graph", "rumour", "have heard", "ε", "right", "best simple rule", "chance", "confidence", "ECE", "ECE of a calibrated one",
+		"confident and wrong",
 	}}
+	unknown := table{
+		title: "Rumours of a law and size that the model draws itself, by the simulator of the model, and answers without a rumour.",
+		columns: []string{
+			"graph", "ε", "have heard", "right", "confidence", "ECE", "confident and wrong", "95 % set holds it", "found at 5 %",
+			"false alarms at 5 %",
+		},
+	}
 	for _, name := range s.chosenGraphs("equal", "unequal", "caveman", "karate", "minnesota", "social") {
 		town, err := openTown(ctx, s, name)
 		if err != nil {
@@ -84,8 +92,39 @@ func runWhisper(ctx context.Context, s settings) ([]table, error) {
 			t.rows = append(t.rows, rows...)
 			log.Printf("%s, %s", name, r.name)
 		}
+		rows, err := unknownRows(ctx, s, town)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		unknown.rows = append(unknown.rows, rows...)
 	}
-	return []table{t}, nil
+	return []table{t, unknown}, nil
+}
+
+// epsilons are those of the rows.
+var epsilons = []float64{.5, 1, 2}
+
+// unknownRows is a row for each ε, of what the model's own simulator draws.
+func unknownRows(ctx context.Context, s settings, t town) (rows [][]string, err error) {
+	for _, epsilon := range epsilons {
+		m, err := whisper.New(t.graph, whisper.Options{Flip: 1 / (1 + math.Exp(epsilon)), Labels: t.labels})
+		if err != nil {
+			return nil, err
+		}
+		tempering, err := m.Temper(ctx, s.seed, 0)
+		if err != nil {
+			return nil, err
+		}
+		e, err := m.Evaluate(ctx, tempering, whisper.EvaluateOptions{Trials: s.trials, Seed: s.seed + 1000})
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, []string{
+			t.name, fmt.Sprint(epsilon), fmt.Sprintf("%.0f", e.Heard), rate(e.Right), rate(e.Confidence), rate(e.CalibrationError),
+			fmt.Sprintf("%.3f", e.ConfidentAndWrong), rate(e.Covered), rate(e.Found), fmt.Sprintf("%.3f", e.FalseAlarms),
+		})
+	}
+	return rows, nil
 }
 
 // blocks joins people of communities of the given sizes: each has about inside relationships within and outside across.
@@ -286,7 +325,7 @@ func whisperRows(ctx context.Context, s settings, t town, r rumours, seed uint64
 		return nil, fmt.Errorf("%d nodes are left of %d", known.Order(), len(t.labels))
 	}
 	var rows [][]string
-	for _, epsilon := range []float64{.5, 1, 2} {
+	for _, epsilon := range epsilons {
 		o := whisper.Options{Flip: 1 / (1 + math.Exp(epsilon)), Labels: t.labels}
 		random := rand.New(rand.NewPCG(seed, uint64(8*epsilon)))
 		if r.silent > 0 {
@@ -343,7 +382,7 @@ func answer(heard []int32, o whisper.Options, n int, random *rand.Rand) []whispe
 func scoreWhispers(labels []int, cascades [][]int32, answers [][]whisper.Answer, results []whisper.Result, flip float64) []string {
 	count := 0.0
 	right, wrong, confidence := 0.0, 0.0, 0.0
-	var bins [10][3]float64
+	var bins [10][3]float64 // probabilities of trials, those that are right, and the variance of that if calibrated
 	rules := [3]float64{}
 	ruleNames := [3]string{"mean", "sum", "sum/√size"}
 	for k, r := range results {
@@ -360,16 +399,17 @@ func scoreWhispers(labels []int, cascades [][]int32, answers [][]whisper.Answer,
 		}
 		right += hit
 		bin := &bins[min(9, int(10*p))]
-		bin[0], bin[1], bin[2] = bin[0]+1, bin[1]+p, bin[2]+hit
+		bin[0], bin[1], bin[2] = bin[0]+p, bin[1]+hit, bin[2]+p*(1-p)
 		for j, named := range simpleRules(labels, answers[k], flip) {
 			if named == truth {
 				rules[j]++
 			}
 		}
 	}
-	ece := 0.0
+	ece, calibrated := 0.0, 0.0
 	for _, b := range bins {
-		ece += math.Abs(b[1]-b[2]) / count
+		ece += math.Abs(b[0]-b[1]) / count
+		calibrated += math.Sqrt(2/math.Pi*b[2]) / count // the mean of |X|, X normal
 	}
 	orders := make([]int, len(results[0].Community))
 	for _, c := range labels {
@@ -378,7 +418,7 @@ func scoreWhispers(labels []int, cascades [][]int32, answers [][]whisper.Answer,
 	top := floats.MaxIdx(rules[:])
 	return []string{
 		rate(right / count), rate(rules[top]/count) + " " + ruleNames[top], rate(float64(slices.Max(orders)) / float64(len(labels))),
-		rate(confidence / count), rate(ece), fmt.Sprintf("%.3f", wrong/count),
+		rate(confidence / count), rate(ece), rate(calibrated), fmt.Sprintf("%.3f", wrong/count),
 	}
 }
 

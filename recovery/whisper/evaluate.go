@@ -39,9 +39,6 @@ type Evaluation struct {
 	FalseAlarms       float64 `json:"falseAlarms"`       // the same where there is none
 }
 
-// confident is the probability above which an answer counts as confident.
-const confident = .9
-
 // Evaluate simulates rumours and answers, and scores what [Model.Locate] makes of them.
 func (m *Model) Evaluate(ctx context.Context, t Tempering, o EvaluateOptions) (Evaluation, error) {
 	n := len(m.labels)
@@ -78,7 +75,7 @@ func (m *Model) Evaluate(ctx context.Context, t Tempering, o EvaluateOptions) (E
 		}
 		source := random.IntN(n)
 		heard := own.draw(o.Nature, source, random, c)
-		return trial{source, len(heard), m.flipped(heard, random)}
+		return trial{source: source, heard: len(heard), yes: m.flipped(heard, random)}
 	}, o.Seed)
 	var yes [][]int32
 	for _, x := range trials {
@@ -94,7 +91,8 @@ func (m *Model) Evaluate(ctx context.Context, t Tempering, o EvaluateOptions) (E
 // draw draws a cascade of a nature, or of the mixture.
 func (m *Model) draw(nature *Nature, source int, random *rand.Rand, c *Cascades) []int32 {
 	if nature == nil {
-		return m.mixed(source, random, c)
+		heard, _ := m.mixed(source, random, c)
+		return heard
 	}
 	return c.Run(*nature, source, Cut{Size: m.drawSize(random)}, random)
 }

@@ -112,6 +112,10 @@ const (
 	classTrials = 300
 	// pull is the number of trials that hold the weights of a class near those of all.
 	pull = 60
+	// confident is the probability above which an answer counts as confident.
+	confident = .9
+	// confidentAndWrong is the share of the rumours of one law in a class that may have a wrong community with more than that.
+	confidentAndWrong = .02
 	// temperSources bounds the nodes whose columns are computed for a tempering; more are sampled.
 	temperSources = 1024
 	// temperWork bounds the additions of a tempering, about ten seconds.
@@ -123,15 +127,22 @@ type trial struct {
 	source int
 	heard  int
 	yes    []int32
+	law    Law
 }
 
 // Temper simulates cascades, a mixture of all laws and sizes, and chooses of each class what maximises the log score of
-// the community of the source. trials is how many; 0: 300 to 2,000, as time allows. The bits do not depend on the number of workers.
+// the community of the source. Weights and slopes are shrunk until rumours of no law alone are confident and wrong in more than 2 %:
+// answers hardly say which law it is. trials is how many; 0: 300 to 2,000, as time allows. The bits do not depend on the number of
+// workers.
 func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering, error) {
 	if trials < 0 || trials > 1<<20 {
 		return Tempering{}, fmt.Errorf("%w: %d trials", ErrInvalid, trials)
 	}
-	sources, each := m.sample(m.within(temperSources))
+	most := m.within(temperSources)
+	if !m.sampled { // [Model.Locate] weighs everybody, so that more trials are worth more than more sources
+		most /= 2
+	}
+	sources, each := m.sample(most)
 	if trials == 0 {
 		said := m.flip*float64(m.askedCount()) + m.greatest
 		trials = int(max(300, min(2000, temperWork/(said*float64(len(sources)*len(m.sizes))))))
@@ -145,8 +156,8 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 		if all := among[m.labels[source]]; len(sources) < len(m.labels) && !m.sampled {
 			source = int(all[random.IntN(len(all))])
 		}
-		heard := m.mixed(source, random, c)
-		return trial{source, len(heard), m.flipped(heard, random)}
+		heard, law := m.mixed(source, random, c)
+		return trial{source, len(heard), m.flipped(heard, random), law}
 	}, seed)
 	table, err := m.featureTable(ctx, drawn, sources, each)
 	if err != nil {
@@ -157,11 +168,11 @@ func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering,
 
 // mixed draws a cascade of a mixture: half SI, a quarter IC and SIR each, of which a third end by themselves. Sizes at
 // which they are cut are log-uniform.
-func (m *Model) mixed(source int, random *rand.Rand, c *Cascades) []int32 {
+func (m *Model) mixed(source int, random *rand.Rand, c *Cascades) ([]int32, Law) {
 	size := m.drawSize(random)
 	law, cut := []Law{SI, SI, IC, SIR}[random.IntN(4)], Cut{Size: size}
 	if law == SI {
-		return c.Run(Nature{}, source, cut, random)
+		return c.Run(Nature{}, source, cut, random), SI
 	}
 	if random.IntN(3) == 0 {
 		cut.Size = int(m.greatest) + 1
@@ -171,10 +182,10 @@ func (m *Model) mixed(source int, random *rand.Rand, c *Cascades) []int32 {
 		told := .9 * math.Pow(4, random.Float64()) // people whom one tells
 		heard := c.Run(Nature{law, min(.9, told/max(ends, 1))}, source, cut, random)
 		if len(heard) >= min(int(m.smallest), size) && len(heard) <= int(m.greatest) {
-			return heard
+			return heard, law
 		}
 	}
-	return c.Run(Nature{}, source, Cut{Size: size}, random)
+	return c.Run(Nature{}, source, Cut{Size: size}, random), SI
 }
 
 // drawSize draws the size at which a cascade is cut.
@@ -318,7 +329,7 @@ func (m *Model) fit(trials []trial, sources int, table lessons) Tempering {
 		c.Mean, c.Deviation = stat.MeanStdDev(part, nil)
 		c.Deviation = max(c.Deviation, 1e-3)
 		for j, t := range order[cut(k):cut(k+1)] {
-			learned[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j])}
+			learned[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j]), trials[t].law}
 		}
 		out.Classes = append(out.Classes, c)
 	}
@@ -331,6 +342,7 @@ func (m *Model) fit(trials []trial, sources int, table lessons) Tempering {
 			if score > best {
 				best, class.Exponent = score, x
 				class.People = bestOfPeople(learned[cut(k):cut(k+1)], table.people[j])
+				floats.Scale(cautious(learned[cut(k):cut(k+1)], table.phi[j], w), w[:])
 				copy(class.Weights[:], w[:features])
 				copy(class.Slopes[:], w[features:])
 			}
@@ -353,6 +365,37 @@ func bestOfPeople(of []lesson, people [][]float64) float64 {
 type lesson struct {
 	trial, truth int
 	surprise     float64
+	law          Law
+}
+
+// chances returns the probabilities of the communities under weights and slopes.
+func (l lesson) chances(w [2 * features]float64, phi [][][features]float64) []float64 {
+	var at [features]float64
+	for a := range at {
+		at[a] = w[a] + l.surprise*w[features+a]
+	}
+	return probabilities(phi[l.trial], at)
+}
+
+// cautious returns the largest share of weights, of those tried, under which no law alone is confident and wrong too often.
+func cautious(lessons []lesson, phi [][][features]float64, w [2 * features]float64) float64 {
+	share := 1.0
+	for ; share > .2; share *= .9 {
+		shrunk, count, wrong := w, [SIR + 1]float64{}, [SIR + 1]float64{}
+		floats.Scale(share, shrunk[:])
+		for _, l := range lessons {
+			p := l.chances(shrunk, phi)
+			count[l.law]++
+			if best := floats.MaxIdx(p); best != l.truth && p[best] > confident {
+				wrong[l.law]++
+			}
+		}
+		floats.AddScaled(wrong[:], -confidentAndWrong, count[:])
+		if floats.Max(wrong[:]) <= 0 {
+			break
+		}
+	}
+	return share
 }
 
 // fitWeights maximises the log score of the true communities by Newton's method, less what holds weights and slopes near those given
@@ -360,17 +403,10 @@ type lesson struct {
 func fitWeights(lessons []lesson, phi [][][features]float64, near [2 * features]float64, hold float64) ([2 * features]float64, float64) {
 	const n = 2 * features
 	w, stiff := near, [n]float64{}
-	chances := func(w [n]float64, l lesson) []float64 {
-		var at [features]float64
-		for a := range at {
-			at[a] = w[a] + l.surprise*w[features+a]
-		}
-		return probabilities(phi[l.trial], at)
-	}
 	objective := func(w [n]float64) float64 {
 		total := 0.0
 		for _, l := range lessons {
-			total += math.Log(max(chances(w, l)[l.truth], 1e-300))
+			total += math.Log(max(l.chances(w, phi)[l.truth], 1e-300))
 		}
 		for a := range w {
 			total -= stiff[a] / 2 * (w[a] - near[a]) * (w[a] - near[a])
@@ -383,7 +419,7 @@ func fitWeights(lessons []lesson, phi [][][features]float64, near [2 * features]
 		var hessian [n * n]float64
 		for _, l := range lessons {
 			var mean [features]float64
-			p, x := chances(w, l), phi[l.trial]
+			p, x := l.chances(w, phi), phi[l.trial]
 			for c, v := range p {
 				floats.AddScaled(mean[:], v, x[c][:])
 			}
