@@ -81,7 +81,8 @@ class GraphCloak:
     --node-labels Person. True is a bare flag, False is --flag=false, None leaves it out.
 
     graph is a networkx graph; a pair of nodes and relationships, as pandas frames, pyarrow tables or mappings of columns;
-    a SciPy sparse matrix of weights, or a pair of nodes and such a matrix; the path of a folder; or a text: an address such
+    a SciPy sparse matrix of weights, or a pair of nodes and such a matrix; a Graph of graphdatascience, whose labels and types
+    are then read in the database that the settings name; the path of a folder; or a text: an address such
     as "neo4j://localhost:7687", "folder:water", "example:karate". Without one the settings name the store. A graph in
     memory is kept, with its columns and its ledger, in a folder under the user's folder for state: the same ids and
     relationships have the same ledger.

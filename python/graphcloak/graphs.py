@@ -245,6 +245,8 @@ def source(graph: object, command: str, settings: dict[str, Any], env: Mapping[s
         yield graph, settings
     elif isinstance(graph, str) and is_address(graph):
         yield None, {"uri": graph, **settings}
+    elif of(graph, "graphdatascience"):
+        yield None, {**projected(graph), **settings}
     elif isinstance(graph, (str, os.PathLike)):
         yield f"folder:{os.fspath(graph)}", settings
     else:
@@ -256,6 +258,12 @@ def source(graph: object, command: str, settings: dict[str, Any], env: Mapping[s
             if command == "run":
                 more["mode"] = "stream"
             yield f"folder:{folder}", {**more, **settings}
+
+
+def projected(graph: Any) -> dict[str, Any]:
+    """Returns the settings that select in the database what a Graph of graphdatascience was projected from."""
+    chosen = {"node_labels": graph.node_labels(), "relationship_types": graph.relationship_types()}
+    return {name: names for name, names in chosen.items() if names != ["__ALL__"]}
 
 
 def with_operators(graph: object, settings: dict[str, Any], folder: Path) -> dict[str, Any]:

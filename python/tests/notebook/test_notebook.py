@@ -6,6 +6,7 @@ This folder is no package, so that the tests beside it do not find it.
 
 import os
 import tempfile
+import types
 import unittest
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import networkx as nx
 import pandas as pd
 import pyarrow as pa
 import scipy.sparse as sp
+from graphdatascience.graph.graph_api import Graph
+from graphdatascience.graph.graph_backend import GraphBackend
 from nbclient import NotebookClient
 
 import graphcloak as g
@@ -59,6 +62,30 @@ class Graphs(unittest.TestCase):
         self.assertEqual((one_way["source"], one_way["target"]), (["a", "b"], ["b", "c"]))
         with self.assertRaisesRegex(ValueError, "a square one is wanted"):
             graphs.matrix(sp.coo_array([[0, 1]]), {})
+
+    def test_graph_of_gds(self) -> None:
+        """A projected graph stands for what it was projected from."""
+
+        class Backend(GraphBackend):
+            def __init__(self, nodes: list[str], relationships: list[str]) -> None:
+                self.schema = {"nodes": dict.fromkeys(nodes, {}), "relationships": dict.fromkeys(relationships, {})}
+
+            def graph_info(self) -> Any:
+                return types.SimpleNamespace(graph_schema=self.schema)
+
+            def exists(self) -> bool:
+                return True
+
+            def drop(self, fail_if_missing: bool = True) -> None:
+                return None
+
+        for nodes, relationships, want in (
+            (["Person"], ["KNOWS", "MET"], {"node_labels": ["Person"], "relationship_types": ["KNOWS", "MET"]}),
+            (["__ALL__"], ["KNOWS"], {"relationship_types": ["KNOWS"]}),
+        ):
+            town = Graph("town", Backend(nodes, relationships))
+            with graphs.source(town, "run", {"uri": "neo4j://localhost:7687"}, os.environ) as (from_, settings):
+                self.assertEqual((from_, settings), (None, {**want, "uri": "neo4j://localhost:7687"}))
 
     def test_operators(self) -> None:
         """The same entries are one operator in every form, beside a graph in memory; a sensor may read twice."""
