@@ -57,6 +57,7 @@ type analysis struct {
 	one         *posterior.Posterior // of one source
 	probability []float64            // of each node to be a source
 	faulty      []float64            // of each measurement to be that of a broken sensor; nil: none may be
+	patch       float64              // log evidence of neighbouring sensors that are off together, against one source
 
 	graphs    []ListedGraph // that the posterior is summed over
 	processes []Process     // that the posterior is summed over; nil: the operator alone

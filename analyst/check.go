@@ -56,7 +56,9 @@ func (a *analysis) check(ctx context.Context, w *Whitened, opts posterior.Option
 	if err := a.addFit(ctx, w, opts, c); err != nil {
 		return err
 	}
-	a.addPresence(&c.Presence, w)
+	if err := a.addPresence(ctx, &c.Presence, w, opts); err != nil {
+		return err
+	}
 	if w != a.Whitened {
 		sound, err := a.test(ctx, a.Whitened, all, several)
 		if err != nil {
@@ -113,37 +115,45 @@ func (a *analysis) explainOtherwise(ctx context.Context, w *Whitened, opts poste
 		}
 		w, one = at, p.LogPresence
 	}
+	var measured []report.Alternative
+	if a.opts.FaultRate != nil {
+		answers, anything := posterior.Unsmoothed(w.Data.Y, uniformBackground(w.Data))
+		measured = []report.Alternative{
+			{Name: report.Answers, LogEvidence: answers - one}, {Name: report.OtherProcess, LogEvidence: anything - one},
+		}
+	}
+	if a.faulty != nil {
+		measured = append(measured, report.Alternative{Name: report.SharedOffset, LogEvidence: a.patch})
+	}
 	var err error
-	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, a.opts.FaultRate != nil, one)
+	a.report.Fit.Alternatives, err = w.Explanations(ctx, opts, one, measured...)
 	return err
 }
 
 // addPresence reports whether there is a source at all, from the measurements w.
-func (a *analysis) addPresence(p *posterior.Presence, w *Whitened) {
-	alarm := a.opts.falseAlarm()
-	probability, offset := a.presenceProbability(p.LogPresence, w)
-	a.report.Presence = &report.Presence{
-		Probability: probability, SharedOffset: offset,
-		Detected: alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
-		Threshold: report.Finite(p.Threshold(alarm)), Trials: p.Trials,
-	}
-}
-
-// presenceProbability is that of a source, and that of none with neighbouring sensors that are off together. One source, or as many
-// as are supposed, is as likely as none before the measurements, unless one is supposed, and where sensors may be faulty 1/patchOdds
-// times as likely as those. one is the log evidence of one source from w alone.
-func (a *analysis) presenceProbability(one float64, w *Whitened) (source, offset float64) {
-	none, off, second := 0.0, 0.0, 0.0
+func (a *analysis) addPresence(ctx context.Context, p *posterior.Presence, w *Whitened, opts posterior.Options) error {
+	none, off, alarm := 0.0, 0.0, a.opts.falseAlarm()
+	second := 0.0
 	if s := a.report.Sources; s != nil && s.Count == 2 && s.LogSecond != nil {
 		second = *s.LogSecond
 	}
-	if a.opts.falseAlarm() < 1 {
+	if alarm < 1 {
 		none = math.Exp(-a.report.Posterior.LogPresence - second)
 	}
 	if a.faulty != nil {
-		off = patchOdds * math.Exp(min(w.patch()-one-second, 700)) // finite
+		patch, err := w.offset(ctx, opts, a.indices(1)[0])
+		if err != nil {
+			return err
+		}
+		a.patch = patch - p.LogPresence
+		off = patchOdds * math.Exp(min(a.patch-second, 700)) // finite
 	}
-	return 1 / (1 + none + off), off / (1 + none + off)
+	a.report.Presence = &report.Presence{
+		Probability: 1 / (1 + none + off), SharedOffset: off / (1 + none + off),
+		Detected: alarm >= 1 || p.NoSource <= alarm*(1+1e-12), PValue: p.NoSource, FalseAlarm: alarm,
+		Threshold: report.Finite(p.Threshold(alarm)), Trials: p.Trials,
+	}
+	return nil
 }
 
 // weighPresence counts in, in every probability of a node or community, that there may be no source.
@@ -188,10 +198,10 @@ func (a *analysis) addFit(ctx context.Context, w *Whitened, opts posterior.Optio
 	return nil
 }
 
-// Explanations weighs a second source and a background against one source under the model, of log evidence one, and where readings
-// are measured what is no heat: the best first, and with an error, [posterior.ErrInvalid], those that were weighed until then.
-func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, measured bool,
-	one float64,
+// Explanations weighs a second source and a background against one source under the model, of log evidence one, beside what else
+// there is: the best first, and with an error, [posterior.ErrInvalid], those that were weighed until then.
+func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, one float64,
+	more ...report.Alternative,
 ) (list []report.Alternative, err error) {
 	add := func(what string, log float64, e error) {
 		if e == nil && !math.IsNaN(log) && !math.IsInf(log, 0) {
@@ -207,11 +217,8 @@ func (w *Whitened) Explanations(ctx context.Context, opts posterior.Options, mea
 		log, err := posterior.Background(ctx, w.Data, uniformBackground(w.Data), opts)
 		add(report.UniformBackground, log-one, err)
 	}
-	if measured {
-		answers, anything := posterior.Unsmoothed(w.Data.Y, uniformBackground(w.Data))
-		add(report.Answers, answers-one, err)
-		add(report.OtherProcess, anything-one, err)
-		add(report.SharedOffset, w.patch()-one, err)
+	for _, x := range more {
+		add(x.Name, x.LogEvidence, err)
 	}
 	slices.SortStableFunc(list, func(x, y report.Alternative) int { return cmp.Compare(y.LogEvidence, x.LogEvidence) })
 	return list, err

@@ -4,6 +4,8 @@ package analyst
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -151,42 +153,56 @@ const (
 	patchOdds   = 0.5
 )
 
-// patch returns the log evidence, against noise alone, of neighbouring sensors that are off together and no source: the mean over
-// groups, which are the sensors nearest to each, by hops.
-func (w *Whitened) patch() float64 {
+// offset returns the log evidence, against noise alone, of neighbouring sensors that are off together: the mean over groups, which are
+// the sensors nearest to each by hops, of no source, and of a source beside the groups around the likeliest node.
+func (w *Whitened) offset(ctx context.Context, opts posterior.Options, likeliest int) (float64, error) {
 	g, scale, nodes := w.op.Graph, w.Data.A.(linop.Scaled).Scale, w.sensors()
-	of, seen := make([][]int, g.Order()), make([]int, g.Order()) // the measurements of a node, and one more than which saw it last
+	of, seen, mark := make([][]int, g.Order()), make([]int, g.Order()), 0 // the measurements of a node, and who saw it last
 	for k, v := range nodes {
 		of[v] = append(of[v], k)
 	}
-	var logs []float64
-	var walk []int
-	for first, v := range nodes {
-		visit := func(v int) {
-			if seen[v] <= first {
-				seen[v], walk = first+1, append(walk, v)
-			}
-		}
-		walk = walk[:0]
-		visit(v)
-		count, square, along := 0, 0.0, 0.0
-		for at := 0; at < len(walk) && count < min(mostPatch, max(2, len(nodes)/patchShare)); at++ {
+	around := func(v int, do func(rows []int)) {
+		var rows []int
+		mark++
+		seen[v] = mark
+		walk := []int{v}
+		for at := 0; at < len(walk) && len(rows) < min(mostPatch, max(2, len(nodes)/patchShare)); at++ {
 			for _, k := range of[walk[at]] {
-				h := scale[k]
-				count, square, along = count+1, square+h*h, along+h*w.Data.Y[k]
-				if count >= 2 && count&(count-1) == 0 {
-					logs = append(logs, posterior.Offset(patchOffset, square, along))
+				if rows = append(rows, k); len(rows) >= 2 && len(rows)&(len(rows)-1) == 0 {
+					do(rows)
 				}
 			}
 			for _, u := range g.Neighbors(walk[at]) {
-				visit(int(u))
+				if seen[u] != mark {
+					seen[u], walk = mark, append(walk, int(u))
+				}
 			}
 		}
 	}
-	if logs == nil {
-		return math.Inf(-1)
+	var logs []float64
+	for _, v := range nodes {
+		around(v, func(rows []int) {
+			square, along := 0.0, 0.0
+			for _, k := range rows {
+				square, along = square+scale[k]*scale[k], along+scale[k]*w.Data.Y[k]
+			}
+			logs = append(logs, posterior.Offset(patchOffset, square, along))
+		})
 	}
-	return floats.LogSumExp(logs) - math.Log(float64(len(logs)))
+	groups := len(logs)
+	var err error
+	around(likeliest, func(rows []int) {
+		h := make([]float64, len(nodes))
+		for _, k := range rows {
+			h[k] = scale[k]
+		}
+		log, e := posterior.Background(ctx, w.Data, h, opts)
+		logs, err = append(logs, log+math.Log(float64(len(rows)))), errors.Join(err, e) // as for the groups around each of them
+	})
+	if groups == 0 {
+		return math.Inf(-1), err
+	}
+	return floats.LogSumExp(logs) - math.Log(float64(groups)), err
 }
 
 func sensorsAre(n int) string {

@@ -85,7 +85,7 @@ func (r *Report) certainty() string {
 		return ""
 	}
 	if q := r.Presence.SharedOffset; q > (1-p)/2 {
-		but = " but " + SharedOffset
+		but = ", or that neighbouring sensors are off together"
 	}
 	return fmt.Sprintf(" It allows for a chance of %s that there is no source%s.", Percent(1-p), but)
 }

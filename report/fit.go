@@ -14,7 +14,7 @@ type Presence struct {
 	// Probability is that there is a source, where one is as likely as none before the measurements; 1 where one is supposed.
 	// It is a factor of every probability of a node or community in the report.
 	Probability float64 `json:"probability"`
-	// SharedOffset is the probability that there is none, and neighbouring sensors are off together: 0 where all are sound.
+	// SharedOffset is the probability that neighbouring sensors are off together, without that source: 0 where all are sound.
 	SharedOffset float64  `json:"sharedOffset,omitempty"`
 	PValue       float64  `json:"pValue"`                     // of no source
 	FalseAlarm   float64  `json:"falseAlarm"`                 // rate at which a source is found where there is none; 1: one is supposed

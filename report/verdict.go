@@ -92,8 +92,8 @@ func (r *Report) misfit() string {
 	case f.Fails():
 		return fmt.Sprintf("The measurements do not fit the model (p %s%s).", tailProbability(f.PValue), f.instead())
 	}
-	return fmt.Sprintf("The measurements do not fit the model: with probability %s there is no source but %s.",
-		Percent(r.Presence.SharedOffset), SharedOffset)
+	return fmt.Sprintf("The measurements do not fit the model: neighbouring sensors are off together with probability %s.",
+		Percent(r.Presence.SharedOffset))
 }
 
 // Answers reports whether the measurements say something of where it started: there is a source, and they fit the model.

@@ -56,7 +56,7 @@ func TestVerdictComesFirst(t *testing.T) {
 		"The measurements do not fit the model: 2 of 40 sensors are more likely faulty than sound, and more of them are": {
 			SensorCount: 40, FaultySensorCount: 2, FaultySensorsApart: .001, Fit: &Fit{PValue: .3},
 		},
-		"The measurements do not fit the model: with probability 60 % there is no source but neighbouring sensors": {
+		"The measurements do not fit the model: neighbouring sensors are off together with probability 60 %.": {
 			Presence: &Presence{Detected: true, Probability: .3, SharedOffset: .6},
 		},
 	} {
@@ -78,7 +78,7 @@ func TestVerdictComesFirst(t *testing.T) {
 	}
 	r = Report{Communities: list, Presence: &Presence{Detected: true, Probability: .95, SharedOffset: .04}}
 	r.SetAnswer()
-	if want := "of 5 % that there is no source but neighbouring sensors that are off together."; !strings.Contains(r.Answer, want) {
+	if want := "of 5 % that there is no source, or that neighbouring sensors are off together."; !strings.Contains(r.Answer, want) {
 		t.Errorf("%q does not say %q", r.Answer, want)
 	}
 	r = Report{Communities: list, Presence: &Presence{Detected: true, Probability: .95}}

@@ -145,7 +145,7 @@ func TestNeighboursOffTogether(t *testing.T) {
 		if rep.Answers() && rep.Communities[0].Probability > .9 {
 			sure++
 		}
-		if !rep.Detected() || strings.Contains(rep.Answer, report.SharedOffset) {
+		if !rep.Detected() || strings.Contains(rep.Answer, "off together") {
 			said++
 		}
 	}

@@ -8,7 +8,7 @@
 Each event is a fresh folder and one `graphcloak run --mode stats` on it. A plume is read as heat and by EPANET's own operator,
 a cascade as heat and by answers of yes or no. The columns: `right`, the likeliest community holds the source, whether or not
 the answer names it; `named`, the answer names one; `sure, wrong`, it names a wrong one with more than .9; `misfit`, it says that
-the measurements do not fit; `confidence`, the mean probability of the likeliest community if
+the measurements do not fit, and `doubted`, that or poorly, or not if all sensors are sound; `confidence`, the mean probability of the likeliest community if
 there is a source; `chance`, always naming the largest.
 Plans are judged by the same operator as a dense matrix (`worst_edge`); one that promises too much for its operator ends the test.
 """
@@ -82,19 +82,20 @@ class Town:
 
 def score(town, events, *flags):
     """Runs all (source, readings) and returns the row of a table."""
-    right = named = sure = misfit = confidence = 0
+    right = named = sure = misfit = doubted = confidence = 0
     for source, readings in events:
         r = town.run(readings, *flags)
         top = r["communities"][0]
         good, says = top["name"] == town.community[source], r["answer"].startswith(MISFIT)
         names = not says and not r["answer"].startswith("No ")
         right, named, misfit = right + good, named + names, misfit + says
+        doubted += says or "fit the model poorly" in r["answer"] or "were all sound" in r["answer"]
         sure += names and not good and top["probability"] > .9
         confidence += top["probability"] / r.get("presence", {}).get("probability", 1)
-    return [f"{x / len(events):.2f}" for x in (right, named, sure, misfit, confidence)] + [f"{town.chance:.2f}", str(len(events))]
+    return [f"{x / len(events):.2f}" for x in (right, named, sure, misfit, doubted, confidence)] + [f"{town.chance:.2f}", str(len(events))]
 
 
-COLUMNS = ["right", "named", "sure, wrong", "misfit", "confidence", "chance", "events"]
+COLUMNS = ["right", "named", "sure, wrong", "misfit", "doubted", "confidence", "chance", "events"]
 
 
 # Plumes.

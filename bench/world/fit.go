@@ -233,7 +233,7 @@ func (x *sensed) verdict(ctx context.Context, checker *posterior.Checker, y []fl
 		if v.pValue >= report.PoorFit || !explain {
 			return v, nil
 		}
-		list, err := w.Explanations(ctx, opts, false, c.LogPresence)
+		list, err := w.Explanations(ctx, opts, c.LogPresence)
 		v.first = list[0].Name
 		return v, err
 	}

@@ -829,6 +829,11 @@ var slow = []mutation{
 		"run:TestNeighboursOffTogether",
 	},
 	{
+		"neighbours are off together beside no source alone",
+		[]change{{"analyst/faults.go", "logs, err = append(logs, log+", "_, err = append(logs, log+"}},
+		"TestOffsetOfNeighbours",
+	},
+	{
 		"confidence decides before misfit",
 		[]change{{
 			"report/verdict.go", "	case r.Misfits():\n		return r.misfit() +",
