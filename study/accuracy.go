@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/limit"
@@ -165,26 +168,74 @@ func Expect(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Optio
 	return nil
 }
 
-// outlookTime is what [RefuseAtChance] simulates for, of one processor, estimated from sizes.
-const outlookTime = 10 * time.Second
-
 // ErrLong says that a simulation would take longer than it may.
 var ErrLong = errors.New("study: the simulation would take longer than it may")
 
 // ErrAtChance says that simulation does not tell a plan from chance: see [report.Accuracy.AtChance].
 var ErrAtChance = errors.New("study: the answer cannot be distinguished from chance")
 
-// RefuseAtChance returns [ErrAtChance] for a plan that [Outlook] does not tell from chance: as [run.Job].Planned it ends a run
-// before anything is spent. Where the simulation would take more than about ten seconds of one processor it refuses nothing.
+// RefuseAtChance returns [ErrAtChance] for a plan that [Judge] does not tell from chance: as [run.Job].Planned it ends a run
+// before anything is spent. Where no accuracy is had in time or memory it refuses nothing.
 func RefuseAtChance(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options) error {
-	a, err := Outlook(ctx, m, p, opts, Sample{Trials: DefaultTrials, Most: ChanceTrials}, outlookTime)
+	a, err := Judge(ctx, m, p, opts)
 	if errors.Is(err, ErrLong) || errors.Is(err, plan.ErrMemory) {
 		return nil
 	}
-	if err == nil && a.AtChance() {
+	if err == nil && a != nil && a.AtChance() {
 		err = AtChance(a)
 	}
 	return err
+}
+
+// JudgeTime is what [Judge] simulates for at most, of one processor, estimated from sizes: a busy machine does as much as an idle one.
+const JudgeTime = 10 * time.Second
+
+// Judge is the accuracy that a run is judged by before it spends: that of the plan, or of its search, or of an [Outlook] of
+// [JudgeTime]. It is nil where there is one community, and on a graph of more than 6,000 nodes whose search tells the answer from
+// chance. It returns [ErrLong] and [plan.ErrMemory] where nothing is had in time or memory.
+func Judge(ctx context.Context, m *plan.Model, p *plan.Plan, opts analyst.Options) (*report.Accuracy, error) {
+	part, err := m.Partition(ctx)
+	if err != nil || part.Count == 1 { // which is said without it
+		return nil, err
+	}
+	if x := p.Accuracy; x != nil && !x.Few() && (!x.AtChance() || x.Trials >= ChanceTrials) {
+		return x, nil
+	}
+	found, hopeless := Rough(m, p, part), p.TauChoice != nil && p.TauChoice.Hopeless
+	if m.Graph.Order() > analyst.DenseLimit && Simulated(p) && !hopeless && !found.AtChance() {
+		return nil, nil
+	}
+	accuracy, err := Outlook(ctx, m, p, opts, Sample{Trials: DefaultTrials, Most: ChanceTrials}, JudgeTime)
+	if found != nil && !found.Few() && (errors.Is(err, ErrLong) || errors.Is(err, plan.ErrMemory)) {
+		return found, nil
+	}
+	return accuracy, err
+}
+
+// Simulated reports whether a plan, or the search for it, says how accurate it is.
+func Simulated(p *plan.Plan) bool {
+	return p.Accuracy != nil || p.TauChoice != nil || p.Searched() != nil
+}
+
+// Rough is how often the right community was named by the simulation that compared an allocation with uniform noise, or where there
+// was none by that which chose τ; nil where there was neither. The latter does not say of how many trials.
+func Rough(m *plan.Model, p *plan.Plan, part community.Partition) *report.Accuracy {
+	if s := p.Searched(); s != nil {
+		x := &report.Accuracy{Probability: s.Right, Trials: s.Trials, Chance: m.Chance(part)}
+		if p.Allocated == nil {
+			x.Probability = s.Equal
+		}
+		x.Lower, x.Upper = report.ScoreInterval(int(math.Round(x.Probability*float64(s.Trials))), s.Trials)
+		return x
+	}
+	if p.TauChoice == nil {
+		return nil
+	}
+	k := slices.IndexFunc(p.TauChoice.Points, func(x plan.TauPoint) bool { return x.Tau == p.Public.Tau })
+	if k < 0 {
+		return nil
+	}
+	return &report.Accuracy{Probability: p.TauChoice.Points[k].Accuracy, Chance: p.TauChoice.Chance}
 }
 
 // AtChance is [ErrAtChance] with the accuracy that says so.

@@ -40,7 +40,7 @@ func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 		if err != nil {
 			return err
 		}
-		f.Rough = rough(m, p, part)
+		f.Rough = study.Rough(m.Model, p, part)
 	}
 	a.warnOf(advice.Warnings(f))
 	return nil

@@ -27,7 +27,7 @@ func interrupted(t *testing.T, die func(*graphcloak.Job), args ...string) string
 	t.Helper()
 	a, s, job := prepared(t, args...)
 	m := must.Get(graphcloak.Load(t.Context(), s, job.Settings, graphcloak.LoadOptions{}))(t)
-	identity := must.Get(jobIdentity(job, a.config, m.Graph.Digest()))(t)
+	identity := must.Get(jobIdentity(job, a.config, []any{m.Graph.Digest(), m.Settings.Operators}))(t)
 	must.Do(t, a.journal(t.Context(), s.Ledger(), &job, outputSize(m.Graph), identity))
 	die(&job)
 	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, errDied) {
