@@ -66,7 +66,7 @@ func newApp(args []string, stdin io.Reader, stdout, stderr io.Writer) *app {
 	}
 	a.end = sync.OnceFunc(func() { close(a.ended) })
 	a.tty.in, a.tty.out, a.tty.err = term.IsTerminal(stdin), term.IsTerminal(stdout), term.IsTerminal(stderr)
-	a.console = &term.Console{Writer: stderr, Terminal: a.tty.err, ASCII: term.OnlyASCII(), Log: a.log}
+	a.console = &term.Console{Writer: stderr, Terminal: a.tty.err, Log: a.log}
 	if a.screen = term.Width(stdout); a.screen == 0 && a.tty.out { // a terminal that does not say
 		a.screen = term.DefaultWidth
 	}

@@ -21,7 +21,7 @@ import (
 // form is how a result goes to standard output, or to a file.
 func (a *app) form() term.Form {
 	f := term.Form{
-		Name: a.outputFormat(), Width: a.width, Limit: a.screen, ASCII: a.console.ASCII, Verbose: a.verbose(), Warnings: a.warnings,
+		Name: a.outputFormat(), Width: a.width, Limit: a.screen, Verbose: a.verbose(), Warnings: a.warnings,
 		Colour: a.coloured(a.tty.out && a.outputPath() == ""),
 	}
 	if a.outputPath() != "" { // what goes to a file is not cut for a screen

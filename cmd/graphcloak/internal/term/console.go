@@ -18,8 +18,7 @@ import (
 // Console is standard error: messages, and below them one line that shows how far a command has come.
 type Console struct {
 	Writer   io.Writer
-	Terminal bool // it is one
-	ASCII    bool
+	Terminal bool         // it is one
 	Shows    bool         // progress is drawn; else the log takes it every second
 	Log      *slog.Logger // takes the time of each stage
 
@@ -148,11 +147,11 @@ func (c *Console) drawOn(s *stage) {
 func (c *Console) draw() {
 	c.line.last = time.Now()
 	if !c.Shows {
-		c.Log.Info("progress", "text", c.line.text(c.line.last, DefaultWidth-1, c.ASCII))
+		c.Log.Info("progress", "text", c.line.text(c.line.last, DefaultWidth-1))
 		return
 	}
 	c.drawn.Store(true)
-	_, _ = io.WriteString(c.Writer, eraseLine+c.line.text(c.line.last, c.width()-1, c.ASCII))
+	_, _ = io.WriteString(c.Writer, eraseLine+c.line.text(c.line.last, c.width()-1))
 }
 
 func (c *Console) clear() {
@@ -174,12 +173,12 @@ func (c *Console) stop() {
 }
 
 // text is the line at some time, cut to a width: a line that wraps could not be erased.
-func (s *stage) text(now time.Time, width int, ascii bool) string {
+func (s *stage) text(now time.Time, width int) string {
 	text := Visible(s.name)
 	share := min(max(float64(s.done)/float64(max(s.total, 1)), 0), 1)
 	switch {
 	case s.total > 0:
-		text += fmt.Sprintf("  %s %2.0f %%", bar(share, barWidth, ascii), 100*share)
+		text += fmt.Sprintf("  %s %2.0f %%", bar(share, barWidth), 100*share)
 	case s.done > 0:
 		text += fmt.Sprintf("  %d", s.done)
 	}

@@ -112,7 +112,6 @@ type Form struct {
 	Name     string // one of [Formats]
 	Width    int    // of prose
 	Limit    int    // of a table; 0: any
-	ASCII    bool
 	Colour   bool
 	Verbose  bool
 	Warnings []string // of the result, which JSON has too

@@ -107,17 +107,12 @@ func isNumber(v any) bool {
 	return false
 }
 
-// bar draws a number from 0 to 1 in eighths of a column, or in whole ones where the terminal has no such characters. Above
-// 0 there is always something to see.
-func bar(x float64, width int, ascii bool) string {
+// bar draws a number from 0 to 1 in eighths of a column. Above 0 there is always something to see.
+func bar(x float64, width int) string {
 	const eighths = " ▏▎▍▌▋▊▉█"
 	x = min(max(x, 0), 1) // NaN stays NaN, whose int is not defined
 	if !(x > 0) {
 		return strings.Repeat(" ", width)
-	}
-	if ascii {
-		n := max(1, int(x*float64(width)+0.5))
-		return strings.Repeat("#", n) + strings.Repeat(" ", width-n)
 	}
 	n := max(1, int(x*float64(8*width)+0.5))
 	drawn := strings.Repeat("█", n/8)
@@ -131,21 +126,6 @@ func bar(x float64, width int, ascii bool) string {
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// OnlyASCII reports whether the terminal shows ASCII alone: it says so, or its locale names another encoding than UTF-8. No
-// locale at all, as in a container, is no sign.
-func OnlyASCII() bool {
-	if os.Getenv("TERM") == "dumb" {
-		return true
-	}
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} { // in POSIX's order
-		if locale := os.Getenv(name); locale != "" {
-			locale = strings.ToLower(strings.ReplaceAll(locale, "-", ""))
-			return !strings.Contains(locale, "utf8")
-		}
-	}
-	return false
 }
 
 // Width returns the columns of a terminal, else what COLUMNS says, else 0.

@@ -34,7 +34,7 @@ func (f Form) grid(s Section) grid {
 			cells[i].text = Visible(Cell(v, Digits))
 			switch v := v.(type) {
 			case Probability:
-				cells[i].text = v.text() + " " + bar(float64(v), barWidth, f.ASCII)
+				cells[i].text = v.text() + " " + bar(float64(v), barWidth)
 			case State:
 				cells[i].paint = v.paint()
 			}
@@ -106,12 +106,9 @@ func boxWidth(widths []int) int {
 	return total
 }
 
-// boxed draws a box, in ASCII where the screen shows no other.
+// boxed draws a box.
 func (g grid) boxed(widths []int, f Form) string {
 	edges, rule, wall := [3]string{"┌┬┐", "├┼┤", "└┴┘"}, "─", "│"
-	if f.ASCII {
-		edges, rule, wall = [3]string{"+++", "+++", "+++"}, "-", "|"
-	}
 	var b strings.Builder
 	line := func(edge string) {
 		ends := []rune(edge)

@@ -267,44 +267,11 @@ func TestProbability(t *testing.T) {
 			t.Errorf("%v is shown as %q, want %q", float64(p), got, want)
 		}
 	}
-	for _, c := range []struct {
-		x           float64
-		want, ascii string
-	}{
-		{0, "    ", "    "},
-		{1e-9, "▏   ", "#   "},
-		{0.5, "██  ", "##  "},
-		{0.53, "██▏ ", "##  "},
-		{1, "████", "####"},
-		{7, "████", "####"},
-		{-1, "    ", "    "},
-		{math.NaN(), "    ", "    "},
+	for x, want := range map[float64]string{
+		0: "    ", 1e-9: "▏   ", .5: "██  ", .53: "██▏ ", 1: "████", 7: "████", -1: "    ", math.NaN(): "    ",
 	} {
-		if got, ascii := bar(c.x, 4, false), bar(c.x, 4, true); got != c.want || ascii != c.ascii {
-			t.Errorf("%v is %q and %q, want %q and %q", c.x, got, ascii, c.want, c.ascii)
-		}
-	}
-}
-
-// TestASCII: a screen that shows ASCII alone gets no other character of ours.
-func TestASCII(t *testing.T) {
-	for _, c := range []struct {
-		term, locale string
-		ascii        bool
-	}{
-		{"xterm", "C", true},
-		{"xterm", "de_DE.ISO-8859-1", true},
-		{"dumb", "C.UTF-8", true},
-		{"xterm", "de_DE.utf8", false},
-		{"xterm", "", false},
-	} {
-		t.Setenv("TERM", c.term)
-		t.Setenv("LC_ALL", c.locale)
-		f := screen(80)
-		f.ASCII = OnlyASCII()
-		text := written(t, f, nil, Section{Columns: []string{"p"}, Rows: slices.Values([][]any{{Probability(0.3)}})})
-		if ascii := strings.IndexFunc(text, func(r rune) bool { return r > 0x7f }) < 0; ascii != c.ascii {
-			t.Errorf("%+v: %s", c, text)
+		if got := bar(x, 4); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
 		}
 	}
 }
@@ -387,7 +354,7 @@ func TestProgressText(t *testing.T) {
 		{stage{name: "\x1b[2J生命の村"}, 0, 8, "[2J生命"},
 	} {
 		c.line.started = start
-		if got := c.line.text(start.Add(c.elapsed), c.width, false); got != c.want {
+		if got := c.line.text(start.Add(c.elapsed), c.width); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.line, got, c.want)
 		}
 	}
