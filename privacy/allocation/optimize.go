@@ -5,6 +5,7 @@ package allocation
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -59,8 +60,28 @@ func (p *problem) result(u []float64) (*Result, error) {
 		return nil, fmt.Errorf("%w: only sensors that no relationship reaches would report", ErrNothing)
 	}
 	r := &Result{Weights: make([]float64, p.sensors()), Objective: p.objective, CutShort: p.expired() || p.rows.k < len(p.index)}
+	if p.model.Given != nil {
+		p.silence(u, peak)
+	}
 	for k, v := range u {
 		r.Weights[p.index[k]] = v / peak
 	}
 	return r, nil
+}
+
+// inaudible is the square of a reading over its noise, for the unit source that it sees best, below which a sensor is silent: a
+// thousand of them together tell less than a thirtieth of a standard deviation.
+const inaudible = 1e-6
+
+// silence takes the weight of readings of a given operator that say nothing, which would be published with enormous noise.
+func (p *problem) silence(u []float64, peak float64) {
+	for k, v := range u {
+		most := 0.0
+		for i := range p.rows.n {
+			most = max(most, math.Abs(p.rows.readings(int32(i))[k]))
+		}
+		if most *= most; v/peak*most < inaudible*p.opts.Noise*p.opts.Noise {
+			u[k] = 0
+		}
+	}
 }
