@@ -29,8 +29,8 @@ with nodes_csv.open("w", newline="") as f:
     writer.writeheader()
     writer.writerows(nodes)
 
-# %% What it would cost and be worth, before anything is spent.
-settings: dict[str, Any] = {"community_property": "leiden", "tau": 4, "epsilon": 4, "delta": 0.01}
+# %% What it would cost and be worth, before anything is spent. A source is known to be there: false_alarm.
+settings: dict[str, Any] = {"community_property": "leiden", "tau": 4, "epsilon": 4, "delta": 0.01, "false_alarm": 1}
 expected = gc.evaluate("folder:water", trials=200, **settings)
 print(f"right in {expected.right.rate:.0%} of simulated runs, by chance in {expected.chance:.0%}")
 
