@@ -86,16 +86,16 @@ def entries(operator: Any, nodes: Columns) -> Columns:
     a pair of the rows' sensors, each an id or an id and a time, and such a matrix with a column a node.
     """
     ids = nodes["id"]
-    rows: Any = ids
+    timed: list[tuple[Any, Any]] = [(i, None) for i in ids]  # an id may be a tuple itself
     if isinstance(operator, tuple) and len(operator) == 2 and of(operator[1], "scipy"):
-        rows, operator = list(operator[0]), operator[1]
+        timed, operator = [row if isinstance(row, tuple) else (row, None) for row in operator[0]], operator[1]
     if not of(operator, "scipy"):
         return columns(operator, {})
     coo = operator.tocoo()
     coo.sum_duplicates()
-    if coo.shape != (len(rows), len(ids)):
-        raise ValueError(f"the operator is {coo.shape[0]} by {coo.shape[1]}: a row a sensor ({len(rows)}) and a column a node ({len(ids)})")
-    timed = [row if isinstance(row, tuple) else (row, None) for row in rows]
+    if coo.shape != (len(timed), len(ids)):
+        want = f"a row a sensor ({len(timed)}) and a column a node ({len(ids)})"
+        raise ValueError(f"the operator is {coo.shape[0]} by {coo.shape[1]}: {want} are wanted")
     found: Columns = {
         "sensor": [timed[i][0] for i in coo.row.tolist()],
         "node": [ids[j] for j in coo.col.tolist()],
@@ -161,8 +161,10 @@ def text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (list, tuple)) and all(isinstance(v, (str, int, float)) for v in value):  # labels, or readings
-        return ";".join(map(str, value))
+    if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):  # labels
+        return ";".join(value)
+    if isinstance(value, list):  # readings
+        return ";".join(map(text, value))
     return str(value)
 
 

@@ -104,6 +104,9 @@ class Graphs(unittest.TestCase):
         rows = [(n, t) for t in (6, 12) for n in range(4)]
         twice = gc.run((nodes, ends), operator=(rows, sp.vstack([flow, 0.5 * flow])), allocation="uniform", **settings)
         self.assertEqual(twice.sensor_count, 8)
+        square = nx.grid_2d_graph(2, 2)
+        self.assertEqual(graphs.entries(flow, graphs.tables(square)[0])["sensor"][0], (0, 0))
+        self.assertEqual(gc.inspect(square, operator=flow).document["entryCount"], 7)
         with self.assertRaisesRegex(ValueError, "a row a sensor"):
             gc.inspect(graph, operator=sp.coo_array([[1.0]]))
         with self.assertRaisesRegex(TypeError, "give a file"):
