@@ -85,7 +85,7 @@ func promised(ctx context.Context, dir, spec, allocation string, each func(inter
 		}
 		args := map[string][]string{
 			"plan":     append([]string{"-o", "plan.json"}, ask...),
-			"release":  append(append([]string{"-o", "release.json", "--plan", "plan.json"}, from...), source...),
+			"release":  append(append([]string{"-o", "release.json", "--plan", "plan.json", "--spend-at-chance"}, from...), source...),
 			"recover":  append([]string{"--release", "release.json", "--mode", "stats"}, from...),
 			"run":      append(append([]string{"--mode", "stats"}, ask...), source...),
 			"evaluate": ask,
@@ -120,9 +120,14 @@ func (p interval) beside(o outcome) string {
 // cli is the program in a folder of its own.
 type cli struct{ path, dir string }
 
+// build builds the program in its own module, with what that requires.
 func (c cli) build(ctx context.Context) error {
-	const program = "github.com/graphcloak/graphcloak/cmd/graphcloak"
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", c.path, program).CombinedOutput(); err != nil {
+	dir, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/graphcloak/graphcloak").Output()
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(dir)), "-o", c.path, "./cmd/graphcloak")
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	return nil

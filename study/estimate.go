@@ -193,7 +193,7 @@ func (w workload) steps(trials float64) map[string]step {
 	norms, normSeconds := w.matrix(float64(simulate.NormProducts(int(n), int(m))))
 	directions := min(2000, m) // that the radius is measured in at most, and often few
 	all := map[string]step{
-		"program":   {kept: 29 << 20, seconds: 0.01},
+		"program":   {kept: 23 << 20, seconds: 0.01},
 		"graph":     {kept: 16*edges + 120*n, transient: 24 * edges, seconds: perRow * (n + edges)},
 		"diffusion": {kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
 		// The search for τ takes some 600 products with M for each of about ten, for a minute at most.
