@@ -20,6 +20,9 @@ const (
 	LayerDefault Layer = "default"
 )
 
+// Over reports whether a value of this layer goes before one of another.
+func (l Layer) Over(other Layer) bool { return l.strength() < other.strength() }
+
 // strength orders layers: less is stronger.
 func (l Layer) strength() int {
 	return strings.Index("job flag environment .env file default", string(l))

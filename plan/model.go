@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/expm"
+	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -114,6 +115,9 @@ func Load(ctx context.Context, s Source, set Settings, opts LoadOptions) (*Model
 func (m *Model) setOperators(ctx context.Context) error {
 	if m.Answers {
 		return fmt.Errorf("%w: people who answer yes or no have none", ErrOperator)
+	}
+	if len(m.Alternatives) > 0 || m.Tau != (tau.Range{}) { // they would count into the guarantee, and are not certified
+		return fmt.Errorf("%w: it takes the place of heat, and tau or other graphs are declared beside it", ErrOperator)
 	}
 	sensors := m.Sensors
 	if m.Settings.Public.Sensors == (graph.SensorSelection{}) {

@@ -108,9 +108,9 @@ func givenRange(list []*linop.Sparse) privacy.Interval {
 			r.Lo, r.Hi = min(r.Lo, low[i]*wide), max(r.Hi, high[i]*wide)
 		}
 	}
-	r.Lo, r.Hi = math.Nextafter(r.Lo, math.Inf(-1)), math.Nextafter(r.Hi, math.Inf(1))
-	if r.Lo > -math.SmallestNonzeroFloat64*2 {
-		r.Lo = 0
+	if r.Lo < 0 {
+		r.Lo = math.Nextafter(r.Lo, math.Inf(-1))
 	}
+	r.Hi = math.Nextafter(r.Hi, math.Inf(1))
 	return r
 }

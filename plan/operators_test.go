@@ -117,6 +117,11 @@ func TestGivenOperators(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	_, opts := givenJob(1, .4)
 	must.Get(graphcloak.Load(t.Context(), s, q.Model, opts))(t)
+	beside := q.Model
+	beside.Alternatives = valves()
+	if _, err := graphcloak.Load(t.Context(), s, beside, opts); !errors.Is(err, plan.ErrOperator) {
+		t.Errorf("graphs beside operators: %v, want ErrOperator", err)
+	}
 	_, others := givenJob(1, .5)
 	for name, o := range map[string]graphcloak.LoadOptions{"none": {}, "others": others} {
 		if _, err := graphcloak.Load(t.Context(), s, q.Model, o); !errors.Is(err, plan.ErrOperator) {

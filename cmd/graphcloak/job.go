@@ -82,7 +82,7 @@ func operatorNames(c *config.Config) ([]plan.NamedOperator, error) {
 		return nil, nil
 	}
 	for _, key := range []string{"tau", "laplacian", "scenario"} {
-		if c.Origin(key).Layer == c.Origin("operator").Layer {
+		if !c.Origin("operator").Layer.Over(c.Origin(key).Layer) {
 			return nil, fail(exitUsage, "--%s is for heat on the graph, and --operator takes its place", key).hint("leave one of them out")
 		}
 	}
@@ -256,7 +256,11 @@ func configuration(c *config.Config) map[string]any {
 	for _, e := range c.Entries() {
 		if e.Layer != config.LayerDefault && !left[e.Key] {
 			chosen[e.Key] = e.Value
-			if names, err := operatorNames(c); err == nil && e.Key == "operator" { // no folder of this machine
+			if e.Key == "operator" { // no folder of this machine
+				var names []string
+				for _, from := range c.Projection.Operator {
+					names = append(names, filepath.Base(from))
+				}
 				chosen[e.Key] = names
 			}
 		}
