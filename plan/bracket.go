@@ -122,7 +122,7 @@ func sqrtDegrees(d []float64) []float64 {
 	return s
 }
 
-// computingError returns η₂ ≥ ‖M̃f − Mf‖₂ for every f in [0, 1]ⁿ, whose norm is at
+// ComputingError returns η₂ ≥ ‖M̃f − Mf‖₂ for every f in [0, 1]ⁿ, whose norm is at
 // most √n.
 func (m *Model) ComputingError() float64 {
 	return math.Nextafter(m.Operator.M().Err()*math.Sqrt(float64(m.Graph.Order()))*(1+0x1p-50), math.Inf(1))

@@ -210,7 +210,7 @@ func (m *Model) confirm(ctx context.Context, p *privacy.Plan, u []float64, b pri
 	return nil
 }
 
-// verifyPlan checks a plan against the graph before anything is released under it. A plan
+// VerifyPlan checks a plan against the graph before anything is released under it. A plan
 // that this process made is not certified again.
 func (m *Model) VerifyPlan(ctx context.Context, p *Plan) error {
 	if err := m.Matches(p.Plan); err != nil {
@@ -250,7 +250,7 @@ func (m *Model) CertifyAll(ctx context.Context, p *privacy.Plan, a *Allocated) e
 	return m.Certify(ctx, p)
 }
 
-// matchAllocated computes again, from its stated sensitivity, the uniform noise that an
+// MatchAllocated computes again, from its stated sensitivity, the uniform noise that an
 // allocation is compared with. A plan without an allocation must have every selected
 // sensor report with one weight.
 func (m *Model) MatchAllocated(p *privacy.Plan, a *Allocated) error {

@@ -56,7 +56,7 @@ func communitiesDigest(g [32]byte, labels []int) privacy.Digest {
 	return privacy.Digest(digest.Sum(nil))
 }
 
-// check refuses what no communities of n nodes are, and what does not come from public properties alone.
+// Check refuses what no communities of n nodes are, and what does not come from public properties alone.
 func (c *PlannedCommunities) Check(n int, public []string) error {
 	switch {
 	case c == nil:

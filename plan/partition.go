@@ -53,7 +53,7 @@ func (m *Model) detector() community.Detector {
 	return community.Leiden{}
 }
 
-// beginPartition begins to detect communities that will be asked for, beside what comes before
+// BeginPartition begins to detect communities that will be asked for, beside what comes before
 // that, unless they are known or a search goes on. end is called by the function that began it: it breaks off a search
 // that nobody came to ask for, and returns when that has ended.
 func (m *Model) BeginPartition(ctx context.Context) (end func()) {

@@ -62,7 +62,7 @@ func (s Settings) PublicProperties(more ...string) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-// metric names the distance of the neighbour relation.
+// Metric names the distance of the neighbour relation.
 func (s Settings) Metric() string {
 	if s.Selection.LengthProperty == "" {
 		return "hops"
@@ -78,7 +78,7 @@ func (s Settings) isUncertain() bool {
 	return s.Tau.IsWide() || len(s.Alternatives) > 0
 }
 
-// checkPlan refuses settings that are not those of the plan beside them.
+// CheckPlan refuses settings that are not those of the plan beside them.
 func (s Settings) CheckPlan(p privacy.Public) error {
 	if s.Metric() != p.Metric || s.matrix() != matrixOf(p) {
 		return fmt.Errorf("%w: its model is another than its plan's, in tau, laplacian, operator or metric", strictjson.ErrInvalid)

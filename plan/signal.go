@@ -39,7 +39,7 @@ var ErrNoSignal = errors.New("graphcloak: no signal")
 // IsZero reports whether nothing is to be released.
 func (s Signal) IsZero() bool { return s.Property() == "" && !s.Cloaked }
 
-// checkPrivate refuses a signal that is public.
+// CheckPrivate refuses a signal that is public.
 func (s Signal) CheckPrivate(public []string) error {
 	for _, name := range []string{s.SourceProperty, s.MeasurementProperty, s.AnswerProperty} {
 		if slices.Contains(public, name) {
@@ -50,7 +50,7 @@ func (s Signal) CheckPrivate(public []string) error {
 	return nil
 }
 
-// validate refuses a signal that is not exactly one thing.
+// Validate refuses a signal that is not exactly one thing.
 func (s Signal) Validate() error {
 	given := 0
 	for _, is := range []bool{s.SourceProperty != "", s.MeasurementProperty != "", s.AnswerProperty != "", s.Cloaked} {

@@ -85,7 +85,7 @@ func (r *reader) columns(header []string) (c columns, err error) {
 	place := func(name string) int { return slices.Index(header, name) }
 	c = columns{place("sensor"), place("node"), place("response"), place("time")}
 	if c.sensor < 0 || c.node < 0 || c.response < 0 {
-		return c, r.invalid("has no columns sensor, node and response")
+		return c, r.invalid("has no columns sensor, node and response, parted by commas in a CSV file")
 	}
 	return c, nil
 }
@@ -93,6 +93,9 @@ func (r *reader) columns(header []string) (c columns, err error) {
 func (r *reader) csv(file io.Reader) error {
 	rows := csv.NewReader(bufio.NewReaderSize(file, 1<<20))
 	header, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return r.invalid("is empty, want a header sensor,node,response and an entry a line")
+	}
 	if err != nil {
 		return r.invalid("has no header sensor,node,response: %v", err)
 	}

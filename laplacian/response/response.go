@@ -82,17 +82,29 @@ type Builder struct {
 	rows    map[Reading]int32
 	times   map[string]bool
 	parts   []*entries
-	entries int64
+	held    int64 // bytes
+	granted int64 // by Guard, bytes
 
-	// Guard refuses so many bytes of memory, that of twice the entries so far; nil: nothing is refused.
+	// Guard refuses so many bytes of memory, twice what is held so far; nil: nothing is refused.
 	Guard func(bytes int64) error
 }
 
-// An entry takes so many bytes while operators are built. Up to so many nobody asks whether there is memory.
+// While operators are built an entry takes so many bytes, and a reading or a time, which are in maps, at most so many and its text.
+// Up to so many bytes nobody asks whether there is memory.
 const (
-	entryBytes  = 28
-	guardedFrom = 1 << 20
+	entryBytes   = 28
+	namedBytes   = 128
+	unaskedBytes = 1 << 24
 )
+
+// hold counts bytes and asks Guard before what is held has doubled.
+func (b *Builder) hold(bytes int) error {
+	if b.held += int64(bytes); b.Guard == nil || b.held <= max(b.granted, unaskedBytes) {
+		return nil
+	}
+	b.granted = 2 * b.held
+	return b.Guard(b.granted)
+}
 
 // entries are those of one operator, with readings numbered as they came.
 type entries struct {
@@ -148,7 +160,12 @@ func (b *Builder) AddAt(sensor, node int, response float64, time string) error {
 	if len(time) > longestTime || !utf8.ValidString(time) || strings.ContainsFunc(time, odd) {
 		return fmt.Errorf("%w: a time is longer than %d bytes, holds @, or is not printable", ErrInvalid, longestTime)
 	}
-	b.times[time] = true
+	if !b.times[time] {
+		b.times[time] = true
+		if err := b.hold(namedBytes + len(time)); err != nil {
+			return err
+		}
+	}
 	if b.sensor != nil && !b.sensor[sensor] {
 		return nil
 	}
@@ -157,15 +174,16 @@ func (b *Builder) AddAt(sensor, node int, response float64, time string) error {
 	if !ok {
 		row = int32(len(b.rows))
 		b.rows[reading] = row
-	}
-	if response != 0 {
-		p := b.parts[len(b.parts)-1]
-		p.row, p.node, p.x = append(p.row, row), append(p.node, int32(node)), append(p.x, response)
-		if b.entries++; b.entries&(b.entries-1) == 0 && b.entries >= guardedFrom && b.Guard != nil {
-			return b.Guard(2 * entryBytes * b.entries)
+		if err := b.hold(namedBytes); err != nil {
+			return err
 		}
 	}
-	return nil
+	if response == 0 {
+		return nil
+	}
+	p := b.parts[len(b.parts)-1]
+	p.row, p.node, p.x = append(p.row, row), append(p.node, int32(node)), append(p.x, response)
+	return b.hold(entryBytes)
 }
 
 // Build returns the operators in the order in which they were begun. It returns [ErrInvalid] for one without an entry, and for a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -109,5 +110,22 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := built(g, []int{3}, []entry{{"a", "a", 1, ""}}); !errors.Is(err, response.ErrInvalid) {
 		t.Errorf("no entry of a sensor: %v, want ErrInvalid", err)
+	}
+}
+
+// Readings and times count for the memory of an operator, whose entries may all be 0, and times at nodes that are no sensors.
+func TestMemoryOfNames(t *testing.T) {
+	full := errors.New("no memory")
+	for _, sensors := range [][]int{nil, {1}} {
+		b, asked := response.NewBuilder(town(t), sensors), int64(0)
+		b.Guard = func(bytes int64) error { asked = bytes; return full }
+		b.Begin("zeros")
+		var err error
+		for k := 0; err == nil && k < 1<<18; k++ {
+			err = b.Add("a", "b", 0, strconv.Itoa(k))
+		}
+		if !errors.Is(err, full) || asked < 1<<24 || asked > 1<<27 {
+			t.Errorf("sensors %v: %v after a question about %d bytes", sensors, err, asked)
+		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// Keys of plan and release files that seal writes itself.
+// Keys of plan and release files that [Seal] writes itself.
 const (
 	versionKey = "schemaVersion"
 	SealKey    = "documentDigest"
 )
 
-// seal writes a plan or release file: one object, schemaVersion first, with the
+// Seal writes a plan or release file: one object, schemaVersion first, with the
 // SHA-256 of the canonical form of everything else in it. The digest finds what was
 // changed by accident or by hand. It is no signature: against anyone who computes it again
 // there are the checks of the content alone.
@@ -50,7 +50,7 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 	return pieces.Join(), nil
 }
 
-// checkVersion reads the version of a file before anything else in it, so that an
+// CheckVersion reads the version of a file before anything else in it, so that an
 // older or newer file, and one of another kind, is refused for what it is.
 func CheckVersion(fields map[string]json.RawMessage, what string) error {
 	var version int
@@ -82,7 +82,7 @@ func kindOf(fields map[string]json.RawMessage) string {
 	return ""
 }
 
-// merge marshals parts into a set of fields; a later part wins.
+// Merge marshals parts into a set of fields; a later part wins.
 func Merge(fields map[string]json.RawMessage, parts ...any) error {
 	for _, part := range parts {
 		data, err := json.Marshal(part)
@@ -96,7 +96,7 @@ func Merge(fields map[string]json.RawMessage, parts ...any) error {
 	return nil
 }
 
-// checkRoundTrip refuses a file that says more, less or something else than what was
+// CheckRoundTrip refuses a file that says more, less or something else than what was
 // read from it: every derived number, sentence and digest is computed again.
 func CheckRoundTrip(data []byte, v json.Marshaler) error {
 	again, err := v.MarshalJSON()
@@ -106,7 +106,7 @@ func CheckRoundTrip(data []byte, v json.Marshaler) error {
 	return strictjson.Compare(data, again, "/"+SealKey)
 }
 
-// remarshal decodes fields into v.
+// Remarshal decodes fields into v.
 func Remarshal(fields map[string]json.RawMessage, v any) error {
 	data, err := json.Marshal(fields)
 	if err != nil {
