@@ -34,14 +34,15 @@ func newEstimateCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "estimate counts products with a graph Laplacian, and --operator takes its place").
 					hint("a given operator takes 12 bytes an entry, and 28 while it is read; a plan reads each twice")
 			}
+			if app.aboutWhisper("") {
+				return fail(exitUsage, "estimate counts products with a graph Laplacian, and --answer-property needs none").
+					hint("`graphcloak plan` tries it and spends nothing: it reads no answer")
+			}
 			s, err := app.openReading(ctx)
 			if err != nil {
 				return err
 			}
 			defer s.Close(context.WithoutCancel(ctx))
-			if app.aboutWhisper("") {
-				return app.estimateAnswers(ctx, s, job)
-			}
 			all, err := study.EstimateCommands(ctx, s, job)
 			if err != nil {
 				return err

@@ -146,6 +146,11 @@ func TestHints(t *testing.T) {
 			"leave --epsilon out",
 		},
 		{"evaluate --from folder:path --plan nix.json", exitNotFound, "read nix.json", "`graphcloak plan -o FILE` makes one"},
+		{
+			"estimate --from folder:path --answer-property heard", exitUsage, "--answer-property needs none",
+			"`graphcloak plan` tries it and spends nothing",
+		},
+		{"estimate --from folder:path --operator nix.csv", exitUsage, "--operator takes its place", "12 bytes an entry"},
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "does not use it"},
 		{"graph generate path,n=5 -o path5", exitUsage, "takes SPEC DIR, and was given 1 word", "usage:"},
