@@ -89,7 +89,8 @@ func sentinels() []sentinel {
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "what was lost is booked where releases have one guarantee and one node key"},
-		{study.ErrTarget, exitValidation, "`graphcloak plan --epsilon E` shows how often the answer is right at one ε"},
+		{study.ErrTarget, exitValidation, "`graphcloak plan --epsilon E` shows how often the answer is right at one " +
+			"ε; of a whisper, --reach NUMBER says how many have heard, where that is known"},
 		{plan.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +
 			"and answer, --isolated allow goes on and does not protect a source there"},
 		{plan.ErrEmpty, exitValidation, "check labels, types, query and sensors"},

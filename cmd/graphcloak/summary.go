@@ -18,14 +18,15 @@ import (
 // may come next. What the ledger does not show now is said to be unknown: the run is done.
 func (a *app) summary(ctx context.Context, s graphStore, rep *report.Report) term.Section {
 	last := append(a.whatWasWritten(rep), term.Item{Mark: "Next", Text: a.nextStep(rep)})
-	if rep.Whisper != nil && rep.EpsilonSpent == 0 && a.command != "recover" {
-		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: nobody was asked, all answers were kept"}}, last...)}
+	free := ""
+	switch {
+	case rep.BudgetScope == "" && (rep.Whisper == nil || a.command == "recover"):
+		free = "to recover costs no privacy"
+	case rep.Whisper != nil && rep.EpsilonSpent == 0:
+		free = "nobody was asked, all answers were kept"
 	}
-	if rep.BudgetScope == "" {
-		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: to recover costs no privacy"}}, last...)}
-	}
-	if w := rep.Whisper; w != nil && rep.EpsilonSpent == 0 {
-		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: nobody was asked, all answers were kept"}}, last...)}
+	if free != "" {
+		return term.Section{Items: append([]term.Item{{Mark: "Spent", Text: "nothing: " + free}}, last...)}
 	}
 	spent := term.Item{Mark: "Spent", Text: fmt.Sprintf("ε = %v at δ = %v, from scope %s",
 		rep.EpsilonSpent, rep.DeltaSpent, rep.BudgetScope)}

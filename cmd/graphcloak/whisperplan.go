@@ -10,108 +10,28 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/privacy/sensor"
 	"github.com/graphcloak/graphcloak/recovery/whisper"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
+	"github.com/graphcloak/graphcloak/study"
 )
 
 // noWhisperBound says what an evaluation of whispers is not.
 const noWhisperBound = "No bound on the accuracy is claimed for whispers: these are simulated whispers, and a real one may spread " +
 	"otherwise."
 
-// evaluationSeed draws the whispers that are evaluated; those of a plan have another.
-const evaluationSeed = 2
-
-// heardBy is how well whispers are placed that a number of people have heard.
-type heardBy struct {
-	From int `json:"from"` // people
-	To   int `json:"to"`
-	whisper.Evaluation
-}
-
-func (h heardBy) people() string {
+// heardBy says in words how many have heard.
+func heardBy(h study.HeardBy) string {
 	if h.From == h.To {
 		return fmt.Sprint(h.From)
 	}
 	return fmt.Sprintf("%d to %d", h.From, h.To)
 }
 
-// sizesOfWhispers are the ranges of people who have heard that are told apart, each about three times as large as the one before, up to
-// half of the graph or what the model knows of; or the number that is known.
-func sizesOfWhispers(n, reach int) (list []heardBy) {
-	if reach > 0 {
-		return []heardBy{{From: reach, To: reach}}
-	}
-	half := max(1, min(n/2, whisper.MostHeard))
-	for from := min(3, half); from <= half; {
-		next := 3*from + 1 // 3, 10, 31, 94, …
-		if 2*next > half {
-			next = half + 1
-		}
-		list = append(list, heardBy{From: from, To: next - 1})
-		from = next
-	}
-	return list
-}
-
-// everybody marks all whom a model may ask.
-func everybody(m *graphcloak.Model) []bool {
-	asked := make([]bool, m.Graph.Order())
-	for _, i := range m.Sensors {
-		asked[i] = true
-	}
-	return asked
-}
-
-// bySize simulates whispers of each size. It reads no answer.
-func (a *app) bySize(ctx context.Context, m *graphcloak.Model, p *graphcloak.Whisper, trials int) ([]heardBy, error) {
-	list := sizesOfWhispers(m.Graph.Order(), p.Reach)
-	likelihood, err := m.AnswerLikelihood(ctx, p, everybody(m))
-	for k := 0; k < len(list) && err == nil; k++ {
-		a.progress("evaluate", int64(k), int64(len(list)))
-		o := whisper.EvaluateOptions{Trials: trials, From: list[k].From, To: list[k].To}
-		list[k].Evaluation, err = likelihood.Evaluate(ctx, p.Tempering, a.simulated(o))
-	}
-	return list, err
-}
-
-// simulated are the options of all simulated whispers of a command.
-func (a *app) simulated(o whisper.EvaluateOptions) whisper.EvaluateOptions {
-	o.Seed = evaluationSeed
-	if alarm := a.config.Recovery.FalseAlarm; alarm > 0 && alarm < 1 {
-		o.Level = alarm
-	}
-	return o
-}
-
-// lookSeconds is about what one core takes to place whispers, given so many vectors of answers, on a graph of n people: each column
-// of the likelihood meets every yes, at some ten sizes. It was measured on graphs of 200 to 10,000 people. On large graphs a sample of the
-// columns does, and it is at most that where every column reaches everybody.
-func lookSeconds(n int, flip float64, vectors int) float64 {
-	if n > whisper.LargeGraph {
-		return float64(min(n, 500_000)) * (5e-3 + 1e-5*flip*float64(vectors))
-	}
-	return 1e-8 * flip * float64(n) * float64(n) * float64(vectors)
-}
-
-// nullVectors are the answers without a whisper that a presence test compares with.
-const nullVectors = 199
-
-// affordable is the number of trials of each size that a plan simulates for its reader, at most those asked for; 0: none in time.
-func affordable(n int, p *graphcloak.Whisper, sizes, trials int) int {
-	within := func(trials int) bool {
-		return float64(sizes)*lookSeconds(n, p.Flip(), 2*trials+nullVectors) <= largeTime.Seconds()
-	}
-	switch {
-	case within(trials):
-		return trials
-	case within(report.LeastTrials):
-		return min(trials, report.LeastTrials)
-	}
-	return 0
+// whispers are the simulations of a command.
+func (a *app) whispers(trials int) study.Whispers {
+	return study.Whispers{Trials: trials, FalseAlarm: a.config.Recovery.FalseAlarm, Progress: a.progress}
 }
 
 // planAnswers makes a plan that asks everybody who is selected, and shows it.
@@ -122,11 +42,11 @@ func (a *app) planAnswers(ctx context.Context, job graphcloak.Job, packages sens
 	}
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if choice.aimed() {
-			if job.Asking.Epsilon, err = a.epsilonFor(ctx, m, job.Asking, choice); err != nil {
-				return err
+			if job.Asking.Epsilon, err = a.whispers(choice.trials).EpsilonFor(ctx, m.Model, job.Asking, choice.target); err != nil {
+				return asRefusal(err)
 			}
 		}
-		p, err := m.PlanWhisper(ctx, job.Asking, m.Sensors, everybody(m))
+		p, err := m.PlanWhisper(ctx, job.Asking, m.Sensors, study.Everybody(m.Model))
 		if err != nil {
 			return asRefusal(err)
 		}
@@ -135,33 +55,6 @@ func (a *app) planAnswers(ctx context.Context, job graphcloak.Job, packages sens
 		}
 		return a.tellAnswerPlan(ctx, m, p, choice.trials)
 	})
-}
-
-// triedEpsilons are those among which the least is found that reaches a target.
-var triedEpsilons = []float64{8, 6, 5, 4, 3, 2.5, 2, 1.5, 1.25, 1, .75, .5, .25}
-
-// epsilonFor finds the least ε at which simulated whispers are placed right so often.
-func (a *app) epsilonFor(ctx context.Context, m *graphcloak.Model, asking plan.Asking, c epsilonFlags) (float64, error) {
-	part, err := m.Partition(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var flips []float64
-	for _, epsilon := range triedEpsilons {
-		flips = append(flips, answer.Question{Epsilon: epsilon}.Flip())
-	}
-	flip, found, ok, err := whisper.LargestFlip(ctx, m.Graph,
-		whisper.Options{Labels: part.Labels, Reach: asking.Reach, Asked: everybody(m)}, flips, c.target,
-		a.simulated(whisper.EvaluateOptions{Trials: c.trials}))
-	if err != nil {
-		return 0, asRefusal(err)
-	}
-	epsilon := triedEpsilons[slices.Index(flips, flip)]
-	if !ok {
-		return 0, fail(exitValidation, "simulated whispers are placed right in %s at ε = %v, and %s is wanted", report.Percent(found.Right),
-			epsilon, report.Percent(c.target)).hint("ask for less; --reach NUMBER says how many have heard, where that is known")
-	}
-	return epsilon, nil
 }
 
 // writeAnswerPackages leaves a package for everybody who is asked. Their answers are one release.
@@ -201,14 +94,14 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 		{"an answer is flipped with probability", term.Probability(p.Flip())},
 	})}}
 	head := fmt.Sprintf("%s would be asked, at ε = %v of each person's answer.", peopleOf(len(p.People)), p.Epsilon)
-	if most := affordable(len(m.Sensors), p, len(sizesOfWhispers(m.Graph.Order(), p.Reach)), trials); most < trials {
+	if most := study.AffordableWhispers(m.Model, p, trials, largeTime); most < trials {
 		if trials = most; trials == 0 {
 			a.note("Note: how often whispers would be placed right was not simulated: on this graph it takes a processor more than %v; "+
 				"`graphcloak evaluate` takes the time", largeTime)
 		}
 	}
 	if trials > 0 {
-		list, err := a.bySize(ctx, m, p, trials)
+		list, err := a.whispers(trials).BySize(ctx, m.Model, p)
 		if err != nil {
 			return asRefusal(err)
 		}
@@ -224,19 +117,19 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 }
 
 // placed says how often whispers of the smallest and of the largest size are placed right.
-func placed(list []heardBy) string {
+func placed(list []study.HeardBy) string {
 	first, last := list[0], list[len(list)-1]
-	text := fmt.Sprintf("Of simulated whispers that %s people have heard, %s are placed in the right community", first.people(),
+	text := fmt.Sprintf("Of simulated whispers that %s people have heard, %s are placed in the right community", heardBy(first),
 		report.Percent(first.Right))
 	if len(list) > 1 {
-		text += fmt.Sprintf(", and of those that %s have heard, %s", last.people(), report.Percent(last.Right))
+		text += fmt.Sprintf(", and of those that %s have heard, %s", heardBy(last), report.Percent(last.Right))
 	}
 	return text + fmt.Sprintf("; chance is %s.", report.Percent(first.Chance))
 }
 
 // sizesTable is a row for each number of people who have heard.
-func sizesTable(list []heardBy, title string) term.Section {
-	return whispersTable(title, "heard by", list, heardBy.people, func(h heardBy) whisper.Evaluation { return h.Evaluation })
+func sizesTable(list []study.HeardBy, title string) term.Section {
+	return whispersTable(title, "heard by", list, heardBy, func(h study.HeardBy) whisper.Evaluation { return h.Evaluation })
 }
 
 func whispersTable[T any](title, by string, list []T, name func(T) string, of func(T) whisper.Evaluation) term.Section {
@@ -252,16 +145,6 @@ func whispersTable[T any](title, by string, list []T, name func(T) string, of fu
 	}
 }
 
-// atEpsilon is how well whispers of all sizes are placed at one ε.
-type atEpsilon struct {
-	Epsilon float64 `json:"epsilon"`
-	Flip    float64 `json:"flip"`
-	whisper.Evaluation
-}
-
-// otherEpsilons are evaluated beside that of the settings.
-var otherEpsilons = []float64{.5, 1, 2, 4}
-
 // evaluateAnswers says what an answer about a whisper would be worth on the user's graph.
 func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) error {
 	job, p, err := a.answersToEvaluate(path)
@@ -270,28 +153,29 @@ func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) erro
 	}
 	return a.onModel(ctx, job, func(m *graphcloak.Model) error {
 		if p == nil {
-			if p, err = m.PlanWhisper(ctx, job.Asking, m.Sensors, everybody(m)); err != nil {
+			if p, err = m.PlanWhisper(ctx, job.Asking, m.Sensors, study.Everybody(m.Model)); err != nil {
 				return asRefusal(err)
 			}
 		} else if err := m.MatchesWhisper(p); err != nil {
 			return err
 		}
 		result := struct {
-			Epsilon   float64     `json:"epsilon"`
-			Flip      float64     `json:"flip"`
-			People    int         `json:"people"`
-			Trials    int         `json:"trials"`
-			Chance    float64     `json:"chance"`
-			BySize    []heardBy   `json:"bySize"`
-			ByEpsilon []atEpsilon `json:"byEpsilon"`
-			Notes     []string    `json:"notes"`
+			Epsilon   float64           `json:"epsilon"`
+			Flip      float64           `json:"flip"`
+			People    int               `json:"people"`
+			Trials    int               `json:"trials"`
+			Chance    float64           `json:"chance"`
+			BySize    []study.HeardBy   `json:"bySize"`
+			ByEpsilon []study.AtEpsilon `json:"byEpsilon"`
+			Notes     []string          `json:"notes"`
 		}{
 			Epsilon: p.Epsilon, Flip: p.Flip(), People: len(p.People), Trials: trials, Notes: []string{noWhisperBound},
 		}
-		if result.BySize, err = a.bySize(ctx, m, p, trials); err != nil {
+		w := a.whispers(trials)
+		if result.BySize, err = w.BySize(ctx, m.Model, p); err != nil {
 			return asRefusal(err)
 		}
-		if result.ByEpsilon, err = a.byEpsilon(ctx, m, p, trials); err != nil {
+		if result.ByEpsilon, err = w.ByEpsilon(ctx, m.Model, p); err != nil {
 			return asRefusal(err)
 		}
 		result.Chance = result.BySize[0].Chance
@@ -301,7 +185,8 @@ func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) erro
 		}
 		return a.render(result, table,
 			whispersTable("Whispers of all sizes, at other ε of each person", "ε", result.ByEpsilon,
-				func(x atEpsilon) string { return term.Cell(x.Epsilon, -1) }, func(x atEpsilon) whisper.Evaluation { return x.Evaluation }),
+				func(x study.AtEpsilon) string { return term.Cell(x.Epsilon, -1) },
+				func(x study.AtEpsilon) whisper.Evaluation { return x.Evaluation }),
 			term.Section{Text: "found: the test sees that there is a whisper. hidden among: people in the 95 % credible set. " +
 				"covered: that set holds who started it. ECE: how " +
 				"far stated confidence is off. sure and wrong: another community has a probability above 0.9."},
@@ -328,29 +213,4 @@ func (a *app) answersToEvaluate(path string) (graphcloak.Job, *graphcloak.Whispe
 	err = a.readAnswerPlan(path, p)
 	job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)
 	return job, p, err
-}
-
-// byEpsilon is how well whispers of all sizes are placed at the plan's ε and at others.
-func (a *app) byEpsilon(ctx context.Context, m *graphcloak.Model, p *graphcloak.Whisper, trials int) (list []atEpsilon, err error) {
-	all := slices.Compact(slices.Sorted(slices.Values(append([]float64{p.Epsilon}, otherEpsilons...))))
-	for k, epsilon := range all {
-		a.progress("evaluate", int64(k), int64(len(all)))
-		at := p
-		if epsilon != p.Epsilon {
-			asking := plan.Asking{Rumour: p.Rumour, Round: p.Round, Epsilon: epsilon, Randomness: p.Randomness, Reach: p.Reach}
-			if at, err = m.PlanWhisper(ctx, asking, nil, everybody(m)); err != nil {
-				return nil, err
-			}
-		}
-		likelihood, err := m.AnswerLikelihood(ctx, at, everybody(m))
-		if err != nil {
-			return nil, err
-		}
-		e, err := likelihood.Evaluate(ctx, at.Tempering, a.simulated(whisper.EvaluateOptions{Trials: trials}))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, atEpsilon{epsilon, at.Flip(), e})
-	}
-	return list, nil
 }
