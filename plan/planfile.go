@@ -117,11 +117,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		extra.Whitened = &p.Sensitivity
 		shown.Sensitivity = p.Allocated.Uniform.Sensitivity
 	}
-	fields, err := p.Fields()
-	if err != nil {
-		return nil, err
-	}
-	if err := document.Merge(fields, extra, shown); err != nil {
+	fields := make(map[string]json.RawMessage)
+	if err := document.Merge(fields, p.Plan, extra, shown); err != nil {
 		return nil, err
 	}
 	return document.Seal(fields)

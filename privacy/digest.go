@@ -48,61 +48,21 @@ func lp(parts ...[]byte) []byte {
 
 // hash is SHA-256 of lp of the parts, without a copy of them.
 func hash(parts ...[]byte) Digest {
-	h := partsHash{h: sha256.New()}
+	h := partsHash{sha256.New()}
 	h.add(parts...)
 	return h.sum()
 }
 
-// partsHash is [hash] of parts that come one by one: small ones are gathered first.
-type partsHash struct {
-	h       hashing.Hash
-	waiting []byte
-}
+// partsHash is [hash] of parts that come one by one.
+type partsHash struct{ hashing.Hash }
 
-func (h *partsHash) add(parts ...[]byte) {
+func (h partsHash) add(parts ...[]byte) {
 	for _, part := range parts {
-		h.waiting = binary.BigEndian.AppendUint32(h.waiting, uint32(len(part)))
-		if len(part) >= 1<<12 {
-			h.flush()
-			h.h.Write(part)
-		} else if h.waiting = append(h.waiting, part...); len(h.waiting) >= 1<<12 {
-			h.flush()
-		}
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		h.Write(part)
 	}
 }
 
-// addInt adds what [be64] makes of x.
-func (h *partsHash) addInt(x int64) {
-	var text [8]byte
-	binary.BigEndian.PutUint64(text[:], uint64(x))
-	h.add(text[:])
-}
-
-func (h *partsHash) flush() {
-	h.h.Write(h.waiting)
-	h.waiting = h.waiting[:0]
-}
-
-func (h *partsHash) sum() (d Digest) {
-	h.flush()
-	h.h.Sum(d[:0])
-	return d
-}
+func (h partsHash) sum() Digest { return Digest(h.Sum(nil)) }
 
 func be64(x int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(x)) }
-
-// hashJoined is the hash of two parts, the second in pieces, without a copy of them.
-func hashJoined(first []byte, pieces [][]byte) (d Digest) {
-	size := 0
-	for _, p := range pieces {
-		size += len(p)
-	}
-	h := sha256.New()
-	h.Write(lp(first))
-	h.Write(binary.BigEndian.AppendUint32(nil, uint32(size)))
-	for _, p := range pieces {
-		h.Write(p)
-	}
-	h.Sum(d[:0])
-	return d
-}

@@ -3,16 +3,13 @@
 package privacy
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
@@ -57,39 +54,20 @@ const mechanism = "roundedGaussian"
 
 // MarshalJSON writes the plan; the same plan gives the same bytes.
 func (p *Plan) MarshalJSON() ([]byte, error) {
-	head, sensors, err := p.marshal()
-	if err != nil {
+	d := planDocument{Sensors: make([]sensorElement, len(p.Sensors))}
+	var err error
+	if d.planHead, err = p.head(); err != nil {
 		return nil, err
 	}
-	return slices.Concat(extended(head, member{"sensors", sensors})...), nil
+	for i, s := range p.Sensors {
+		d.Sensors[i] = sensorElement{s, s.Sigma()}
+	}
+	return json.Marshal(d)
 }
 
-// Fields returns the members of the plan's JSON object.
-func (p *Plan) Fields() (map[string]json.RawMessage, error) {
-	head, sensors, err := p.marshal()
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(head, &fields); err != nil {
-		return nil, err
-	}
-	fields["sensors"] = sensors
-	return fields, nil
-}
-
-// marshal returns the JSON of the plan without its sensors, and that of the sensors.
-func (p *Plan) marshal() (head, sensors []byte, err error) {
-	if head, err = p.marshalHead(); err != nil {
-		return nil, nil, err
-	}
-	sensors, err = p.marshalSensors()
-	return head, sensors, err
-}
-
-func (p *Plan) marshalHead() ([]byte, error) {
+func (p *Plan) head() (planHead, error) {
 	if p.Calibration == nil {
-		return nil, errors.New("privacy: the plan names no calibration")
+		return planHead{}, errors.New("privacy: the plan names no calibration")
 	}
 	d := planHead{
 		SchemaVersion: SchemaVersion, Public: p.Public, Budget: p.Budget,
@@ -101,17 +79,7 @@ func (p *Plan) marshalHead() ([]byte, error) {
 	if sigma := p.Sigma(); sigma > 0 {
 		d.Sigma = &sigma
 	}
-	return json.Marshal(d)
-}
-
-func (p *Plan) marshalSensors() ([]byte, error) {
-	elements := make([]sensorElement, len(p.Sensors))
-	parallel.Rows(len(elements), 64, func(lo, hi int) {
-		for i, s := range p.Sensors[lo:hi] {
-			elements[lo+i] = sensorElement{s, s.Sigma()}
-		}
-	})
-	return marshalArray(elements)
+	return d, nil
 }
 
 // UnmarshalJSON reads a plan and repeats every check of [NewPlan].
@@ -155,106 +123,34 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// planDigest is the digest of a plan from the pieces of its text.
-func planDigest(text ...[]byte) Digest { return hashJoined([]byte("graphcloak/v1/plan"), text) }
-
-// arrayPiece is the number of elements that are marshalled at a time.
-const arrayPiece = 1 << 10
-
-// marshalArray marshals x as encoding/json does, in pieces on all processors.
-func marshalArray[T any](x []T) ([]byte, error) {
-	texts := make([][]byte, (len(x)+arrayPiece-1)/arrayPiece)
-	errs := make([]error, len(texts))
-	parallel.Rows(len(texts), 1<<14, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			text, err := json.Marshal(x[p*arrayPiece : min((p+1)*arrayPiece, len(x))])
-			if err != nil {
-				errs[p] = err
-				continue
-			}
-			text[0] = ',' // [a,b] becomes ,a,b
-			texts[p] = text[:len(text)-1]
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	all := append(slices.Concat(texts...), ']')
-	if len(x) == 0 {
-		return []byte("[]"), nil
-	}
-	all[0] = '['
-	return all, nil
-}
-
-// member is one of an object's, with the text of its value.
-type member struct {
-	name  string
-	value []byte
-}
-
-// extended returns pieces of the text of an object that has some members already and gets these, its end last.
-func extended(object []byte, members ...member) [][]byte {
-	pieces := [][]byte{object[:len(object)-1]}
-	for _, m := range members {
-		pieces = append(pieces, []byte(`,"`+m.name+`":`), m.value)
-	}
-	return append(pieces, []byte("}"))
-}
-
 // Digest returns SHA-256 of the plan's JSON. A run asks for it again and again, and the text of
-// many sensors takes time: the last digest is kept beside a key of all that the text is made of.
+// many sensors takes time: the last digest is kept beside all that the text is made of.
 func (p *Plan) Digest() (Digest, error) {
-	head, err := p.marshalHead()
+	fields, err := p.head()
 	if err != nil {
 		return Digest{}, err
 	}
-	key := p.contentKey(head)
-	if last := lastDigest.Load(); last != nil && last.key == key {
+	head, err := json.Marshal(fields)
+	if err != nil {
+		return Digest{}, err
+	}
+	if last := lastDigest.Load(); last != nil && bytes.Equal(last.head, head) && slices.Equal(last.sensors, p.Sensors) {
 		return last.digest, nil
 	}
-	sensors, err := p.marshalSensors()
+	text, err := p.MarshalJSON()
 	if err != nil {
 		return Digest{}, err
 	}
-	d := planDigest(extended(head, member{"sensors", sensors})...)
-	lastDigest.Store(&knownDigest{key, d})
+	d := hash([]byte("graphcloak/v1/plan"), text)
+	lastDigest.Store(&knownDigest{head, slices.Clone(p.Sensors), d})
 	return d, nil
 }
 
-// knownDigest is the digest of the plan with a key. A plan that was changed has another.
-type knownDigest struct{ key, digest Digest }
+// knownDigest is the digest of the plan with a head and sensors.
+type knownDigest struct {
+	head    []byte
+	sensors []SensorNoise
+	digest  Digest
+}
 
 var lastDigest atomic.Pointer[knownDigest]
-
-// contentKey is a collision-free hash of the text of a plan without sensors, and of the fields
-// of the sensors: of their digests by pieces, as it is computed in this process alone.
-func (p *Plan) contentKey(head []byte) Digest {
-	pieces := make([]Digest, (len(p.Sensors)+arrayPiece-1)/arrayPiece)
-	parallel.RowsWith(len(pieces), 1<<14, func() *[]byte { return new([]byte) }, func(memory *[]byte, lo, hi int) {
-		for k := lo; k < hi; k++ {
-			text := (*memory)[:0]
-			for _, s := range p.Sensors[k*arrayPiece : min((k+1)*arrayPiece, len(p.Sensors))] {
-				text = s.appendTo(text)
-			}
-			pieces[k], *memory = sha256.Sum256(text), text
-		}
-	})
-	parts := [][]byte{[]byte("graphcloak/plan content"), head}
-	for k := range pieces {
-		parts = append(parts, pieces[k][:])
-	}
-	return hash(parts...)
-}
-
-// appendTo appends all fields, the only one of variable length behind its length.
-func (s SensorNoise) appendTo(text []byte) []byte {
-	for _, v := range [...]uint64{
-		uint64(s.Node), uint64(s.Exponent), uint64(s.Steps), math.Float64bits(s.Weight), math.Float64bits(s.Bound), uint64(len(s.ID)),
-	} {
-		text = binary.LittleEndian.AppendUint64(text, v)
-	}
-	return append(text, s.ID...)
-}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -205,11 +204,11 @@ func (r *Release) Digest() (Digest, error) {
 
 // digest is [Release.Digest] for the digest of the plan.
 func (r *Release) digest(plan Digest) Digest {
-	h := partsHash{h: sha256.New()}
+	h := partsHash{sha256.New()}
 	h.add([]byte("graphcloak/v1/release"), []byte(r.id), plan[:], []byte(r.deployment))
-	h.addInt(int64(r.epoch))
+	h.add(be64(int64(r.epoch)))
 	for _, x := range r.x {
-		h.addInt(x)
+		h.add(be64(x))
 	}
 	for k := range r.nonces {
 		h.add(r.nonces[k][:])
@@ -218,19 +217,14 @@ func (r *Release) digest(plan Digest) Digest {
 }
 
 type releaseDocument struct {
-	releaseHead
-	Values []valueElement `json:"values"`
-	Plan   *Plan          `json:"plan"`
-}
-
-// releaseHead is a release without its values and its plan.
-type releaseHead struct {
-	SchemaVersion int    `json:"schemaVersion"`
-	ReleaseID     string `json:"releaseId"`
-	PlanDigest    Digest `json:"planDigest"`
-	Digest        Digest `json:"digest"`
-	Deployment    string `json:"deployment,omitempty"`
-	Epoch         uint32 `json:"epoch,omitempty"`
+	SchemaVersion int            `json:"schemaVersion"`
+	ReleaseID     string         `json:"releaseId"`
+	PlanDigest    Digest         `json:"planDigest"`
+	Digest        Digest         `json:"digest"`
+	Deployment    string         `json:"deployment,omitempty"`
+	Epoch         uint32         `json:"epoch,omitempty"`
+	Values        []valueElement `json:"values"`
+	Plan          *Plan          `json:"plan"`
 }
 
 type valueElement struct {
@@ -242,33 +236,22 @@ type valueElement struct {
 
 // MarshalJSON writes the release with its plan.
 func (r *Release) MarshalJSON() ([]byte, error) {
-	planHead, sensors, err := r.plan.marshal()
+	plan, err := r.plan.Digest()
 	if err != nil {
 		return nil, err
 	}
-	plan := extended(planHead, member{"sensors", sensors})
-	digest := planDigest(plan...)
-	head, err := json.Marshal(releaseHead{
-		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: digest, Digest: r.digest(digest),
-		Deployment: r.deployment, Epoch: r.epoch,
-	})
-	if err != nil {
-		return nil, err
+	d := releaseDocument{
+		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: r.digest(plan),
+		Deployment: r.deployment, Epoch: r.epoch, Values: make([]valueElement, len(r.x)), Plan: r.plan,
 	}
-	elements := make([]valueElement, len(r.x))
 	for i, x := range r.x {
 		s := r.plan.Sensors[i]
-		elements[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
+		d.Values[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
 		if r.nonces != nil {
-			elements[i].Nonce = &r.nonces[i]
+			d.Values[i].Nonce = &r.nonces[i]
 		}
 	}
-	values, err := marshalArray(elements)
-	if err != nil {
-		return nil, err
-	}
-	text := extended(head, member{"values", values}, member{"plan", nil})
-	return slices.Concat(slices.Insert(text, len(text)-1, plan...)...), nil // a text of many sensors is copied once
+	return json.Marshal(d)
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated

@@ -5,7 +5,6 @@ package privacy
 import (
 	"crypto/sha256"
 	"fmt"
-	"math"
 )
 
 // Charge returns what the ledger is asked for before a release under the plan.
@@ -37,17 +36,12 @@ func (p *Plan) Charge(scope, releaseID, attempt string) (Charge, error) {
 // certificate identifies the random certificate behind the sensitivity: two plans
 // with one certificate share its random bits and its failure.
 func (p *Plan) certificate() Digest {
-	h := partsHash{h: sha256.New()}
+	h := partsHash{sha256.New()}
 	h.add([]byte("graphcloak/v1/certificate"), p.GraphDigest[:], []byte(p.Laplacian), []byte(p.Metric),
 		fmt.Appendf(nil, "%x %x %x %x %x", p.Tau, p.Alpha, p.Sensitivity.Lower, p.Sensitivity.Upper, p.Sensitivity.Failure),
 		p.Sensitivity.Seed[:])
-	var weight, bound uint64 // of text: most sensors have the same
-	var text []byte
 	for _, s := range p.Sensors {
-		if w, b := math.Float64bits(s.Weight), math.Float64bits(s.Bound); text == nil || w != weight || b != bound {
-			weight, bound, text = w, b, fmt.Appendf(nil, "%x %x", s.Weight, s.Bound)
-		}
-		h.add([]byte(s.ID), text)
+		h.add([]byte(s.ID), fmt.Appendf(nil, "%x %x", s.Weight, s.Bound))
 	}
 	return h.sum()
 }

@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // chiSquareQuantile returns x with P(χ²_r ≤ x) ≤ q for even r. With h = r/2 and
@@ -49,54 +47,13 @@ func normals(seed [32]byte, block int, x []float64) {
 	fillNormals(rand.NewChaCha8([32]byte(h.Sum(nil))), x)
 }
 
-// normalBatch is the number of pairs of normals whose words are drawn at a time: 1 MB.
-const normalBatch = 1 << 16
-
-// fillNormals fills x with pairs of normals. Words are drawn in the order of the stream, and a batch
-// of normals is computed from them on all processors.
+// fillNormals fills x with pairs of normals.
 func fillNormals(stream rand.Source, x []float64) {
-	pairs := (len(x) + 1) / 2
-	batch := normalWords{words: make([][2]uint64, min(normalBatch, pairs))}
-	for done := 0; pairs > 0; pairs, x = pairs-done, x[min(2*done, len(x)):] {
-		batch.draw(stream, pairs)
-		done = len(batch.words)
-		parallel.Rows(done, boundWork, func(lo, hi int) { batch.normals(x, lo, hi) })
-	}
-}
-
-// normalWords is a batch of words, two for a pair of normals.
-type normalWords struct {
-	words [][2]uint64
-	rare  map[int]float64 // ln U of pairs that took more words
-}
-
-// draw draws the words of so many pairs, at most a batch.
-func (b *normalWords) draw(stream rand.Source, pairs int) {
-	b.words, b.rare = b.words[:min(cap(b.words), pairs)], nil
-	for p := range b.words {
-		u := stream.Uint64()
-		if u < 1<<32 {
-			if b.rare == nil {
-				b.rare = map[int]float64{}
-			}
-			b.rare[p] = logUniform(u, stream)
-		}
-		b.words[p] = [2]uint64{u, stream.Uint64()}
-	}
-}
-
-// normals computes pairs lo … hi−1; x begins with the first of the batch.
-func (b *normalWords) normals(x []float64, lo, hi int) {
-	for p := lo; p < hi; p++ {
-		log, ok := b.rare[p]
-		if !ok {
-			log = logUniform(b.words[p][0], nil)
-		}
-		r := math.Sqrt(-2 * log)
-		sin, cos := math.Sincos(2 * math.Pi * (float64(b.words[p][1]>>11) * 0x1p-53))
-		x[2*p] = r * cos
-		if 2*p+1 < len(x) {
-			x[2*p+1] = r * sin
+	for ; len(x) > 0; x = x[min(2, len(x)):] {
+		r := math.Sqrt(-2 * logUniform(stream))
+		sin, cos := math.Sincos(2 * math.Pi * (float64(stream.Uint64()>>11) * 0x1p-53))
+		if x[0] = r * cos; len(x) > 1 {
+			x[1] = r * sin
 		}
 	}
 }
@@ -109,10 +66,10 @@ func derivedSeed(seed [32]byte, purpose string) [32]byte {
 
 // logUniform returns ln U for U uniform on (0, 1], from a word, and further words where that
 // is below 2³².
-func logUniform(a uint64, more rand.Source) float64 {
-	shift := 0
+func logUniform(stream rand.Source) float64 {
+	a, shift := stream.Uint64(), 0
 	for a < 1<<32 { // more bits below: keep 32 at least
-		a, shift = a<<32|more.Uint64()>>32, shift+32
+		a, shift = a<<32|stream.Uint64()>>32, shift+32
 		if shift > 512 {
 			break
 		}
