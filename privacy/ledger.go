@@ -23,6 +23,8 @@ type Ledger interface {
 	Update(ctx context.Context, scope, releaseID string, rule Rule) error
 	// Entries returns the entries of scope in order of Seq; none for a new scope.
 	Entries(ctx context.Context, scope string) ([]Entry, error)
+	// All returns the entries of every scope that has any, as Entries does of one.
+	All(ctx context.Context) (map[string][]Entry, error)
 	// Scopes returns the scopes that have entries, ascending.
 	Scopes(ctx context.Context) ([]string, error)
 	// Identity returns what others may know the ledger by, however it is reached.

@@ -69,6 +69,17 @@ func (m *MemoryLedger) Entries(_ context.Context, name string) ([]Entry, error) 
 	return nil, nil
 }
 
+// All is that of [Ledger].
+func (m *MemoryLedger) All(context.Context) (map[string][]Entry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[string][]Entry)
+	for name, s := range m.scopes {
+		all[name] = slices.Clone(s.entries)
+	}
+	return all, nil
+}
+
 // Scopes is that of [Ledger].
 func (m *MemoryLedger) Scopes(context.Context) ([]string, error) {
 	m.mu.Lock()

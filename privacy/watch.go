@@ -104,40 +104,69 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 		return nil, err
 	}
 	if len(entries) == 0 {
-		if err := w.checkOthers(ctx, id.Names()); err != nil {
+		if _, err := w.checkAll(ctx, id.Names()); err != nil {
 			return nil, err
 		}
 	}
-	var seen Mark
-	if seen.Account, err = Replay(scope, entries); err != nil {
+	seen, err := markOf(scope, entries)
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		seen.Heads = append(seen.Heads, e.heads()...)
-	}
-	return entries, w.put(ctx, scope, seen)
+	return entries, w.put(ctx, map[string]Mark{scope: seen})
 }
 
-// checkOthers holds all chains of the ledger that are remembered against their marks.
-func (w *watched) checkOthers(ctx context.Context, names []string) error {
+// All implements [Ledger], with the same checks.
+func (w *watched) All(ctx context.Context) (map[string][]Entry, error) {
+	id, err := w.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := w.checkAll(ctx, id.Names())
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]Mark)
+	for scope, entries := range all {
+		if seen[scope], err = markOf(scope, entries); err != nil {
+			return nil, err
+		}
+	}
+	return all, w.put(ctx, seen)
+}
+
+// checkAll reads the chains of the ledger and holds all that are remembered against their marks.
+func (w *watched) checkAll(ctx context.Context, names []string) (map[string][]Entry, error) {
 	scopes, err := w.marks.Scopes(names)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	marks := make(map[string][]Mark)
+	for _, scope := range scopes {
+		if marks[scope], err = w.marks.Marks(names, scope); err != nil {
+			return nil, err
+		}
+	}
+	all, err := w.Ledger.All(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for _, scope := range scopes {
-		marks, err := w.marks.Marks(names, scope)
-		if err != nil {
-			return err
-		}
-		entries, err := w.Ledger.Entries(ctx, scope)
-		if err != nil {
-			return err
-		}
-		if err := checkMarks(marks, scope, entries); err != nil {
-			return err
+		if err := checkMarks(marks[scope], scope, all[scope]); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
+}
+
+// markOf is the mark of a whole chain.
+func markOf(scope string, entries []Entry) (m Mark, err error) {
+	if m.Account, err = Replay(scope, entries); err != nil {
+		return m, err
+	}
+	for _, e := range entries {
+		m.Heads = append(m.Heads, e.heads()...)
+	}
+	return m, nil
 }
 
 func checkMarks(marks []Mark, scope string, entries []Entry) error {
@@ -209,7 +238,7 @@ func (w *watched) updateFrom(ctx context.Context, seen Mark, scope, releaseID st
 		return err
 	}
 	if stored && after.Entries == seen.Account.Entries+1 {
-		err = w.put(ctx, scope, Mark{after, append(slices.Clip(seen.Heads), ours.heads()...)})
+		err = w.put(ctx, map[string]Mark{scope: {after, append(slices.Clip(seen.Heads), ours.heads()...)}})
 	} else if after.Entries > seen.Account.Entries { // others appended too
 		_, err = w.Entries(ctx, scope)
 	}
@@ -227,24 +256,33 @@ func (w *watched) mark(scope string) (Mark, bool) {
 	return m, ok
 }
 
-// put remembers a mark that is further than the one before.
-func (w *watched) put(ctx context.Context, scope string, m Mark) error {
+// put remembers the marks, by scope, that are further than those before.
+func (w *watched) put(ctx context.Context, marks map[string]Mark) error {
+	further := make(map[string]Mark)
 	w.mu.Lock()
-	before, ok := w.seen[scope]
-	if ok && before.Account.Entries >= m.Account.Entries {
-		w.mu.Unlock()
-		return nil
+	for scope, m := range marks {
+		if before, ok := w.seen[scope]; ok && before.Account.Entries >= m.Account.Entries {
+			continue
+		}
+		w.seen[scope] = m
+		if m.Account.Entries > 0 {
+			further[scope] = m
+		}
 	}
-	w.seen[scope] = m
 	w.mu.Unlock()
-	if m.Account.Entries == 0 {
+	if len(further) == 0 {
 		return nil
 	}
-	id, err := w.Identity(ctx)
+	id, err := w.Identity(ctx) // that of the first entry, which was stored since
 	if err != nil {
 		return err
 	}
-	return w.marks.Put(id.Names(), scope, m)
+	for scope, m := range further {
+		if err := w.marks.Put(id.Names(), scope, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Reconcile charges what a mark holds and the chain of its scope has lost: all that was

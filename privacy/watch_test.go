@@ -339,6 +339,9 @@ func TestNewScopeOfALostLedger(t *testing.T) {
 			t.Errorf("%s: a cap for a new scope: %v, want ErrRollback", name, err)
 		}
 	}
+	if all, err := watch(t, l, &n).All(ctx); !errors.Is(err, privacy.ErrRollback) || all != nil {
+		t.Errorf("all chains, without one that was seen: %v, %v, want ErrRollback", all, err)
+	}
 	if scopes, err := l.Scopes(ctx); err != nil || len(scopes) > 0 {
 		t.Errorf("scopes %q, %v, want none", scopes, err)
 	}
@@ -380,6 +383,21 @@ func (b *between) Put(names []string, scope string, m privacy.Mark) error {
 		other()
 	}
 	return b.notebook.Put(names, scope, m)
+}
+
+// TestAllMovesTheMarks: who reads all chains remembers each of them.
+func TestAllMovesTheMarks(t *testing.T) {
+	n := new(notebook)
+	l := shelf{new(privacy.MemoryLedger), privacy.Identity{Ledger: "id"}}
+	pay(t, l, "a", "1")
+	pay(t, l, "b", "1")
+	w := watch(t, l, n)
+	must.Get(w.All(context.Background()))(t)
+	pay(t, l, "b", "2")
+	must.Get(w.All(context.Background()))(t)
+	if a, b := n.marks["id/a"], n.marks["id/b"]; a.Account.Entries != 1 || b.Account.Entries != 2 {
+		t.Errorf("the marks have %d and %d entries, want 1 and 2", a.Account.Entries, b.Account.Entries)
+	}
 }
 
 // TestMarksDoNotGoBack lets a second process spend and put its mark before the first

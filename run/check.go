@@ -44,23 +44,14 @@ func checkPublished(ctx context.Context, l privacy.Ledger, s plan.Signal) error 
 	if s.Property() == "" {
 		return nil
 	}
-	scopes, err := l.Scopes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, scope := range scopes {
-		entries, err := l.Entries(ctx, scope)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if e.Charge != nil && slices.Contains(e.Charge.PublicProperties, s.Property()) {
-				return fmt.Errorf("%w: release %q read %q without noise, as a sensor, community, prior, key, weight or length property",
-					plan.ErrSignalPublic, e.ReleaseID, s.Property())
-			}
+	all, err := PaymentsOf(ctx, l, "")
+	for _, e := range all {
+		if e.Charge != nil && slices.Contains(e.Charge.PublicProperties, s.Property()) {
+			return fmt.Errorf("%w: release %q read %q without noise, as a sensor, community, prior, key, weight or length property",
+				plan.ErrSignalPublic, e.ReleaseID, s.Property())
 		}
 	}
-	return nil
+	return err
 }
 
 // checkGrant asks the ledger whether it would pay for the release, and spends nothing.

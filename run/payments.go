@@ -5,6 +5,7 @@ package run
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,18 +20,11 @@ func PaymentsOf(ctx context.Context, l privacy.Ledger, scope string) (all Paymen
 	if scope != "" {
 		return l.Entries(ctx, scope)
 	}
-	scopes, err := l.Scopes(ctx)
-	if err != nil {
-		return nil, err
+	chains, err := l.All(ctx)
+	for _, name := range slices.Sorted(maps.Keys(chains)) {
+		all = append(all, chains[name]...)
 	}
-	for _, name := range scopes {
-		entries, err := l.Entries(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, entries...)
-	}
-	return all, nil
+	return all, err
 }
 
 // About returns the entries about one release of the scope that paid for it first.

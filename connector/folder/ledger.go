@@ -187,13 +187,35 @@ func (l ledger) Entries(ctx context.Context, scope string) (entries []privacy.En
 		if b == nil {
 			return nil
 		}
-		return b.Bucket(entriesBucket).ForEach(func(_, text []byte) error {
-			e, err := parseEntry(text)
-			entries = append(entries, e)
+		entries, err = chain(b)
+		return err
+	})
+	return entries, err
+}
+
+// chain reads the entries of a scope's bucket.
+func chain(b *bolt.Bucket) (entries []privacy.Entry, err error) {
+	err = b.Bucket(entriesBucket).ForEach(func(_, text []byte) error {
+		e, err := parseEntry(text)
+		entries = append(entries, e)
+		return err
+	})
+	return entries, err
+}
+
+// All returns the chains of all scopes.
+func (l ledger) All(ctx context.Context) (map[string][]privacy.Entry, error) {
+	all := make(map[string][]privacy.Entry)
+	err := l.view(func(tx *bolt.Tx) error {
+		if tx == nil || tx.Bucket(ledgerBucket) == nil {
+			return nil
+		}
+		return tx.Bucket(ledgerBucket).ForEachBucket(func(scope []byte) (err error) {
+			all[string(scope)], err = chain(tx.Bucket(ledgerBucket).Bucket(scope))
 			return err
 		})
 	})
-	return entries, err
+	return all, err
 }
 
 // Scopes returns the scopes that have entries, ascending.

@@ -41,8 +41,11 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 		if err != nil {
 			return err
 		}
-		prior, err := tx.entries("WHERE e.release = $release", map[string]any{"release": digest(scope, releaseID)})
-		if err != nil {
+		var prior []privacy.Entry
+		if err := tx.entries("WHERE e.key STARTS WITH $key AND e.release = $release",
+			map[string]any{"key": keyOf(scope, ""), "release": digest(scope, releaseID)}, func(_ string, e privacy.Entry) {
+				prior = append(prior, e)
+			}); err != nil {
 			return err
 		}
 		entry, err := rule(account, prior)
@@ -76,19 +79,23 @@ func (t *transaction) account(scope string) (privacy.Account, error) {
 	return account, nil
 }
 
-// entries reads entries in order of their number.
-func (t *transaction) entries(where cypher, params map[string]any) (entries []privacy.Entry, err error) {
-	_, err = t.rows("MATCH (e:"+entryLabel+") "+where+" RETURN e.json ORDER BY e.seq", params, func(r *neo4j.Record) error {
+// entries reads entries, each with the scope of its node, in order of their number.
+func (t *transaction) entries(where cypher, params map[string]any, each func(scope string, e privacy.Entry)) error {
+	_, err := t.rows("MATCH (e:"+entryLabel+") "+where+" RETURN e.json, e.scope ORDER BY e.seq", params, func(r *neo4j.Record) error {
 		var e privacy.Entry
 		text, _ := r.Values[0].(string)
 		if strictjson.Unmarshal([]byte(text), &e) != nil {
 			return fmt.Errorf("%w: an entry cannot be read", privacy.ErrChain)
 		}
-		entries = append(entries, e)
+		scope, _ := r.Values[1].(string)
+		each(scope, e)
 		return nil
 	})
-	return entries, err
+	return err
 }
+
+// keyOf is the unique key of an entry: that of its scope and its number.
+func keyOf(scope string, seq any) string { return fmt.Sprintf("%s-%v", digest(scope), seq) }
 
 // append stores an entry and the account after it. The unique key of the entry
 // makes a second entry with the same number fail, whatever went wrong before.
@@ -111,7 +118,7 @@ func (t *transaction) append(account privacy.Account, e privacy.Entry) error {
 		"json: $json})",
 		map[string]any{
 			"identity": identityName, "scope": e.Scope, "account": string(state),
-			"key": fmt.Sprintf("%s-%d", digest(e.Scope), e.Seq), "seq": e.Seq,
+			"key": keyOf(e.Scope, e.Seq), "seq": e.Seq,
 			"kind": string(e.Kind), "releaseId": e.ReleaseID, "release": digest(e.Scope, e.ReleaseID), "json": string(text),
 		})
 }
@@ -119,10 +126,21 @@ func (t *transaction) append(account privacy.Account, e privacy.Entry) error {
 // Entries returns the chain of a scope.
 func (l ledger) Entries(ctx context.Context, scope string) (entries []privacy.Entry, err error) {
 	err = l.read(ctx, "ledger", func(tx *transaction) (err error) {
-		entries, err = tx.entries("WHERE e.scope = $scope", map[string]any{"scope": scope})
-		return err
+		entries = nil
+		return tx.entries("WHERE e.key STARTS WITH $key", map[string]any{"key": keyOf(scope, "")}, func(_ string, e privacy.Entry) {
+			entries = append(entries, e)
+		})
 	})
 	return entries, err
+}
+
+// All returns the chains of all scopes.
+func (l ledger) All(ctx context.Context) (all map[string][]privacy.Entry, err error) {
+	err = l.read(ctx, "ledger", func(tx *transaction) error {
+		all = make(map[string][]privacy.Entry)
+		return tx.entries("", nil, func(scope string, e privacy.Entry) { all[scope] = append(all[scope], e) })
+	})
+	return all, err
 }
 
 // Scopes returns the scopes that have entries, ascending.

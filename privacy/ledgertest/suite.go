@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -330,6 +331,13 @@ func scopes(t *testing.T, open func(*testing.T) privacy.Ledger) {
 	}
 	if len(found) != 2 || found[0] != name+" a" {
 		t.Errorf("scopes %v", found)
+	}
+	must[privacy.Entry](t)(privacy.MarkVoid(ctx, l, name+" a", "same id"))
+	all := must[map[string][]privacy.Entry](t)(open(t).All(ctx))
+	for _, s := range found {
+		if want := must[[]privacy.Entry](t)(l.Entries(ctx, s)); len(want) == 0 || !reflect.DeepEqual(all[s], want) {
+			t.Errorf("of all chains, that of %q is %v, want %v", s, all[s], want)
+		}
 	}
 	if e := must[[]privacy.Entry](t)(l.Entries(ctx, name+" none")); len(e) != 0 {
 		t.Errorf("a new scope has %d entries", len(e))

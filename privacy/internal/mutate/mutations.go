@@ -519,8 +519,8 @@ var fast = []mutation{
 	{
 		"a new scope starts in silence though the mark remembers others",
 		[]change{{
-			"privacy/watch.go", "	if len(entries) == 0 {\n		if err := w.checkOthers",
-			"	if len(entries) < 0 {\n		if err := w.checkOthers",
+			"privacy/watch.go", "	if len(entries) == 0 {\n		if _, err := w.checkAll",
+			"	if len(entries) < 0 {\n		if _, err := w.checkAll",
 		}},
 		"TestNewScopeOfALostLedger",
 	},
