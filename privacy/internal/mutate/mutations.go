@@ -271,7 +271,7 @@ var fast = []mutation{
 		"TestScopeHoldsOneGuarantee",
 	},
 	{"a node key evades a cap", []change{{"privacy/account.go", "a.NodeKey == key {", "a.NodeKey != key {"}}, "TestNodeKeys"},
-	{"a digest without X", []change{{"privacy/release.go", "		h.addInt(x)\n", "		h.addInt(0 * x)\n"}}, "TestReleaseDigest"},
+	{"a digest without X", []change{{"privacy/release.go", "		h.add(be64(x))\n", "		h.add(be64(0 * x))\n"}}, "TestReleaseDigest"},
 	{
 		"a certificate's id without its bracket",
 		[]change{{"privacy/verify.go", "p.Sensitivity.Lower, p.Sensitivity.Upper, p.Sensitivity.Failure", "0., 0., p.Sensitivity.Failure"}},
