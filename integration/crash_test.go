@@ -3,12 +3,10 @@
 package integration
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -26,7 +24,6 @@ import (
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
-	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
@@ -133,6 +130,17 @@ func (c crash) inspect(t *testing.T, d doomed, passed []string) {
 	}
 	if (status == "" || status == jobs.Reserved) && len(before) > 0 || written && len(before) != c.m.Graph.Order() {
 		t.Errorf("%d nodes carry values of a run with status %q", len(before), status)
+	}
+	if status == jobs.Running { // it is in the way of another
+		other := newTable(t, c.m.Graph, "other-"+token())
+		err := c.s.Check(t.Context(), c.m.Graph, other, true)
+		way, ok := errors.AsType[*connector.UnfinishedError](err)
+		if !ok || way.RunID != d.RunID || !errors.Is(err, connector.ErrConflict) {
+			t.Errorf("another run: %v, want ErrConflict that names the run in the way", err)
+		}
+		if err := c.s.Write(t.Context(), c.m.Graph, other, true); !errors.Is(err, connector.ErrConflict) {
+			t.Errorf("another run writes: %v, want ErrConflict", err)
+		}
 	}
 	data, err := os.ReadFile(d.Staged)
 	if staged != (err == nil) || !staged && !errors.Is(err, fs.ErrNotExist) {
@@ -486,228 +494,4 @@ func given(t *testing.T, task any) bool {
 	}
 	must.Do(t, json.Unmarshal([]byte(data), task))
 	return true
-}
-
-// scheduler is the task of a process that starts releases.
-type scheduler struct {
-	Name   string
-	Scope  string
-	Budget privacy.Budget
-	Cost   privacy.Cost
-}
-
-// TestSchedulers lets 16 writers in four processes spend from one cap. Every other
-// release is one that all four processes start, as a job does that is scheduled on
-// four machines: exactly the cap is granted, and no release twice.
-func TestSchedulers(t *testing.T) {
-	t.Parallel()
-	const schedulers, granted = 4, 60
-	scope, budget := "schedulers "+token(), privacy.Budget{Epsilon: 1, Delta: 1e-5}
-	l := connect(t).Ledger()
-	must.Get(privacy.SetCap(t.Context(), l, scope, budget))(t)
-	account := must.Get(privacy.ReadAccount(t.Context(), l, scope))(t)
-	room, _ := account.Remaining()
-	acknowledged := race(t, schedulers, scheduler{Scope: scope, Budget: budget, Cost: room / granted})
-	count := make(map[string]int)
-	for _, ids := range acknowledged {
-		for _, id := range ids {
-			count[id]++
-		}
-		t.Logf("a process was granted %d releases", len(ids))
-	}
-	if alone := slices.ContainsFunc(acknowledged, func(ids []string) bool { return len(ids) == granted }); alone {
-		t.Error("one process was granted everything: there was no race")
-	}
-	if account, err := privacy.VerifyLedger(t.Context(), l, scope); err != nil || account.Releases != granted {
-		t.Errorf("%d releases are paid for, %v, want %d", account.Releases, err, granted)
-	}
-	entries := must.Get(l.Entries(t.Context(), scope))(t)
-	paid := make(map[string]int)
-	for _, e := range entries {
-		if e.Kind == privacy.KindSpent {
-			paid[e.ReleaseID] = 1
-		}
-	}
-	if !maps.Equal(count, paid) {
-		t.Errorf("granted (release: times) %v, paid for %v", count, paid)
-	}
-}
-
-// race starts n processes, lets them go at once, and returns the releases that each
-// was granted.
-func race(t *testing.T, n int, task scheduler) [][]string {
-	t.Helper()
-	granted := make([][]string, n)
-	var start []io.Closer
-	var ready, wg sync.WaitGroup
-	for i := range n {
-		task.Name = fmt.Sprint("scheduler ", i)
-		cmd := child(t, "TestSchedulersChild", task)
-		in := must.Get(cmd.StdinPipe())(t)
-		out := must.Get(cmd.StdoutPipe())(t)
-		must.Do(t, cmd.Start())
-		lines := bufio.NewScanner(out)
-		start = append(start, in)
-		ready.Add(1)
-		wg.Go(func() {
-			lines.Scan() // connected, or it ended
-			ready.Done()
-			for lines.Scan() {
-				if id, ok := strings.CutPrefix(lines.Text(), mark); ok {
-					granted[i] = append(granted[i], id)
-				}
-			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("scheduler %d: %v", i, err)
-			}
-		})
-	}
-	ready.Wait()
-	for _, in := range start {
-		in.Close()
-	}
-	wg.Wait()
-	return granted
-}
-
-// TestSchedulersChild spends with four writers until nothing is left, and reports
-// the releases that it was granted.
-func TestSchedulersChild(t *testing.T) {
-	var task scheduler
-	if !given(t, &task) {
-		return
-	}
-	l := connect(t).Ledger()
-	fmt.Println("ready")
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil { // until all are
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			for k := 0; ; k++ {
-				id := fmt.Sprintf("%d of writer %d", k, w)
-				if k%2 == 1 {
-					id += " of " + task.Name
-				}
-				err := spendAt(t.Context(), l, task, id)
-				switch {
-				case err == nil:
-					fmt.Println(mark + id)
-				case errors.Is(err, privacy.ErrExhausted):
-					return
-				case !errors.Is(err, privacy.ErrReplay) || k%2 == 1:
-					t.Errorf("release %s: %v", id, err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-// spendAt pays for a release, by one attempt however often an answer is lost.
-func spendAt(ctx context.Context, l privacy.Ledger, task scheduler, id string) error {
-	c := privacy.Charge{
-		Scope: task.Scope, ReleaseID: id, Attempt: privacy.NewAttempt(), Guarantee: privacy.Joint, Budget: task.Budget, Cost: task.Cost,
-	}
-	_, err := privacy.Spend(ctx, l, c)
-	for errors.Is(err, connector.ErrTransient) {
-		_, err = privacy.Spend(ctx, l, c)
-	}
-	return err
-}
-
-// What the process that is killed in a write is told.
-const (
-	childLabel   = "GRAPHCLOAK_TEST_LABEL"
-	childRelease = "GRAPHCLOAK_TEST_RELEASE"
-)
-
-// TestKilledInWrite kills a process with SIGKILL while it writes: the run stays
-// RUNNING, is in the way of another, and can be completed or removed.
-func TestKilledInWrite(t *testing.T) {
-	const n = 1000
-	sel := line(t, n)
-	label := sel.NodeLabels[0]
-	s := connect(t)
-	g := must.Get(s.Graph(t.Context(), sel))(t)
-	for _, end := range []string{"resume", "undo"} {
-		t.Run(end, func(t *testing.T) {
-			release := storetest.Release(t, g, end+"-"+token())
-			id := release.ID()
-			killInWrite(t, label, release)
-			if k := written(t, label, id); k == 0 || k >= n {
-				t.Fatalf("the killed process wrote %d of %d nodes; it should have been in the middle", k, n)
-			}
-			if run, err := s.Run(t.Context(), id); err != nil || run.WriteStatus() != jobs.Running {
-				t.Fatalf("the run is %+v, %v, want RUNNING", run, err)
-			}
-			other := newTable(t, g, "other-"+token())
-			err := s.Check(t.Context(), g, other, true)
-			if way, ok := errors.AsType[*connector.UnfinishedError](err); !ok || way.RunID != id || !errors.Is(err, connector.ErrConflict) {
-				t.Errorf("another run: %v, want ErrConflict that names the run in the way", err)
-			}
-			if err := s.Write(t.Context(), g, other, true); !errors.Is(err, connector.ErrConflict) {
-				t.Errorf("another run writes: %v, want ErrConflict", err)
-			}
-			if end == "resume" {
-				must.Do(t, s.Write(t.Context(), g, storetest.TableOf(t, g, release, "it"), false))
-				if k := written(t, label, id); k != n {
-					t.Errorf("%d of %d nodes are written after the resume", k, n)
-				}
-				if run, err := s.Run(t.Context(), id); err != nil || run.WriteStatus() != jobs.Finished || run.Write.Nodes != n {
-					t.Errorf("the run is %+v, %v, want FINISHED with %d nodes", run, err, n)
-				}
-			}
-			must.Get(s.Undo(t.Context(), id))(t)
-			left := Query(t, "MATCH (n:`"+label+"`) WHERE any(k IN keys(n) WHERE k STARTS WITH 'it') RETURN count(n)", nil)[0][0]
-			if left != int64(0) {
-				t.Errorf("%v nodes still carry values after the undo", left)
-			}
-		})
-	}
-}
-
-// killInWrite starts TestChild in a process of its own and kills it after a batch.
-func killInWrite(t *testing.T, label string, release *privacy.Release) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "release.json")
-	data := must.Get(json.Marshal(release))(t)
-	must.Do(t, os.WriteFile(file, data, 0o600))
-	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.count=1")
-	cmd.Env = append(append(os.Environ(), Server(t).Env()...), childLabel+"="+label, childRelease+"="+file)
-	cmd.Stderr = os.Stderr
-	out := must.Get(cmd.StdoutPipe())(t)
-	must.Do(t, cmd.Start())
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != "in the middle" {
-		t.Log(lines.Text())
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
-	cmd.Wait() // it was killed
-}
-
-// TestChild is the process that is killed; in a test run of its own it has
-// nothing to do.
-func TestChild(t *testing.T) {
-	label, file := os.Getenv(childLabel), os.Getenv(childRelease)
-	if label == "" {
-		return
-	}
-	data := must.Get(os.ReadFile(file))(t)
-	var release privacy.Release
-	must.Do(t, json.Unmarshal(data, &release))
-	s := connect(t, func(o *neo4j.Options) {
-		o.BatchSize = childBatch
-		o.Progress = func(stage string, done, _ int64) {
-			if stage == "write" && done >= 3*childBatch {
-				fmt.Println("in the middle")
-			}
-		}
-	})
-	g := must.Get(s.Graph(t.Context(), graph.Selection{NodeLabels: []string{label}, NodeKey: "id"}))(t)
-	must.Do(t, s.Write(t.Context(), g, storetest.TableOf(t, g, &release, "it"), false))
 }

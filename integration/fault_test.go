@@ -165,6 +165,9 @@ func TestLostCommits(t *testing.T) {
 	b := newBroken(t)
 	for commit := range b.commits(t) {
 		for _, fault := range []faultproxy.Fault{faultproxy.LoseRequest, faultproxy.LoseReply} {
+			if !*campaign && fault == faultproxy.LoseRequest && commit != 1 { // what was never done is done anew: the spend stands for all
+				continue
+			}
 			t.Run(fmt.Sprint(commit+1, " ", fault), func(t *testing.T) {
 				property := secret(t, b.label)
 				hit := b.proxy.Arm(commit+1, fault, false)
@@ -279,18 +282,9 @@ func TestRacingRuns(t *testing.T) {
 	t.Parallel()
 	b := newBroken(t)
 	property := secret(t, b.label)
-	finished := b.compete(t, 8, b.args(property)...)
-	if k := b.spends(t, property); k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
-		t.Errorf("%d runs are finished, the ledger holds %v", finished, k)
-	}
-}
-
-// compete starts a command n times at once and returns how many were done.
-func (b *broken) compete(t *testing.T, n int, args ...string) (finished int) {
-	t.Helper()
-	var all []*running
-	for range n {
-		all = append(all, b.begin(t, args...))
+	all, finished := make([]*running, 4), 0
+	for i := range all {
+		all[i] = b.begin(t, b.args(property)...)
 	}
 	for _, r := range all {
 		if r.Wait() == nil {
@@ -309,8 +303,7 @@ func (b *broken) compete(t *testing.T, n int, args ...string) (finished int) {
 			t.Errorf("who lost says %+v (%v)\n%s", v.Error, err, &r.stderr)
 		}
 	}
-	if finished == 0 {
-		t.Error("no run is finished")
+	if k := b.spends(t, property); finished == 0 || k[privacy.KindSpent] != finished || k[privacy.KindWritten] != finished {
+		t.Errorf("%d runs are finished, the ledger holds %v", finished, k)
 	}
-	return finished
 }

@@ -32,11 +32,9 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	if *campaign {
 		kills, granted = 10, 300
 	}
-	n, err := startLocal([]string{"NEO4J_HEAP=512m"}) // its own: the other tests go on
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(startLocal([]string{"NEO4J_HEAP=512m"}, "dbms.memory.transaction.total.max=10m"))(t) // its own: the other tests go on
 	defer n.stop()
+	t.Run("memory pool", func(t *testing.T) { testMemoryPool(t, n) })
 	ctx := t.Context()
 	s := must.Get(neo4j.New(ctx, n.Options()))(t)
 	defer s.Close(context.Background())
@@ -99,7 +97,7 @@ func TestLedgerSurvivesKills(t *testing.T) {
 	}
 }
 
-// TestOneNight starts the same run of a scheduler six times at once, each on a machine
+// TestOneNight starts the same run of a scheduler four times at once, each on a machine
 // of its own: one pays, the others are in its way or find it done, and nothing is spent
 // twice. Then a cap that slides, by the server's clock.
 func TestOneNight(t *testing.T) {
@@ -115,7 +113,7 @@ func TestOneNight(t *testing.T) {
 			"--allocation", "uniform", "--property-prefix", "nt",
 		}, more...)
 	}
-	const machines = 6
+	const machines = 4
 	results := make([]result, machines)
 	var wg sync.WaitGroup
 	for k := range machines {

@@ -23,7 +23,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 )
 
-// fleet is a few servers of one database, that are killed and started again.
+// fleet is a few servers of one database, that are killed and started again, or suspended.
 type fleet struct {
 	t        *testing.T
 	path     string
@@ -31,6 +31,7 @@ type fleet struct {
 	env      []string
 	servers  []*member
 	kills    int
+	taken    int                 // ticks that were taken over from a server that was suspended
 	log      lockedbuffer.Buffer // of all
 }
 
@@ -101,19 +102,53 @@ func (f *fleet) start(i int, by ...string) {
 // kill ends a server with SIGKILL, the holder of an open tick where there is one and
 // else one by chance, and starts another in its place.
 func (f *fleet) kill(open []jobs.Claim) {
-	victim := rand.IntN(len(f.servers))
-	for _, c := range open {
-		_, pid, _ := strings.Cut(c.Instance, "/")
-		for i, s := range f.servers {
-			if pid == strconv.Itoa(s.Process.Pid) {
-				victim = i
-			}
-		}
+	victim, _ := f.holder(open)
+	if victim < 0 {
+		victim = rand.IntN(len(f.servers))
 	}
 	f.servers[victim].Process.Kill()
 	f.servers[victim].Wait()
 	f.kills++
 	f.start(victim)
+}
+
+// holder returns the server that is at an open tick, and the tick; -1 where none is.
+func (f *fleet) holder(open []jobs.Claim) (int, jobs.Tick) {
+	for _, c := range open {
+		_, pid, _ := strings.Cut(c.Instance, "/")
+		for i, s := range f.servers {
+			if pid == strconv.Itoa(s.Process.Pid) {
+				return i, c.Tick
+			}
+		}
+	}
+	return -1, jobs.Tick{}
+}
+
+// suspend stops the holder of an open tick for longer than its lease: until another has taken the tick over.
+func (f *fleet) suspend(s jobs.Store, open []jobs.Claim) {
+	f.t.Helper()
+	victim, at := f.holder(open)
+	if victim < 0 {
+		return
+	}
+	must.Do(f.t, f.servers[victim].Process.Signal(syscall.SIGSTOP))
+	defer f.servers[victim].Process.Signal(syscall.SIGCONT)
+	for attempts, end := int64(0), time.Now().Add(5*time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		all := must.Get(s.Ticks(f.t.Context(), jobs.TickQuery{JobName: at.JobName}))(f.t)
+		i := slices.IndexFunc(all, func(c jobs.Claim) bool { return c.Tick == at })
+		if attempts == 0 {
+			attempts = all[i].Attempts
+		}
+		if all[i].Attempts > attempts {
+			f.taken++
+			return
+		}
+		if !all[i].Open() { // it had ended it
+			return
+		}
+	}
+	f.t.Fatal("nobody takes a tick over from a server that is suspended")
 }
 
 // stop ends all servers in order, once each is at work.
@@ -135,9 +170,9 @@ func (f *fleet) stop() {
 	}
 }
 
-// TestServe: three servers of one database, killed at random and in the middle of runs.
-// No tick is missing, each is run to its end once, and the ledger holds one payment for
-// each, that of the release whose id follows from the tick.
+// TestServe: three servers of one database, killed at random and in the middle of runs, or suspended for longer than a
+// lease. No tick is missing, each is run to its end once, the ledger holds one payment for each, that of the release whose
+// id follows from the tick, and every node holds the values of the newest run.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	ticks, every := 4, 3*time.Second
@@ -166,6 +201,11 @@ func TestServe(t *testing.T) {
 	ended = f.closed(s.Jobs(), name, ended)
 	checkTicks(t, ended, every)
 	checkLedger(t, s.Ledger(), scope, ended)
+	for _, row := range Query(t, "MATCH (n:`"+label+"`) RETURN n.gcRunId, count(n)", nil) { // with the values, by one statement
+		if row[0] != ended[0].RunID {
+			t.Errorf("%v nodes hold run %v, want %s", row[1], row[0], ended[0].RunID)
+		}
+	}
 	gone, err := s.Jobs().Ticks(t.Context(), jobs.TickQuery{JobName: name + "-gone", Status: jobs.Failed})
 	if err != nil || len(gone) == 0 || !strings.Contains(gone[0].Message, "Vanished") ||
 		!strings.Contains(f.log.String(), "no cron expression") {
@@ -174,7 +214,8 @@ func TestServe(t *testing.T) {
 	t.Logf("%d kills", f.kills)
 }
 
-// untilEnded kills servers until so many ticks have ended and two were taken over.
+// untilEnded kills and suspends servers in turn until so many ticks have ended and two were taken over, one of them from
+// a server that was suspended.
 func (f *fleet) untilEnded(s jobs.Store, name string, ticks int) []jobs.Claim {
 	f.t.Helper()
 	end := time.Now().Add(time.Duration(ticks) * 2 * time.Minute)
@@ -194,7 +235,7 @@ func (f *fleet) untilEnded(s jobs.Store, name string, ticks int) []jobs.Claim {
 				open = append(open, c)
 			}
 		}
-		if len(all)-len(open) >= ticks && taken >= 2 {
+		if len(all)-len(open) >= ticks && taken >= 2 && f.taken > 0 {
 			return all
 		}
 		if time.Now().After(end) {
@@ -202,7 +243,11 @@ func (f *fleet) untilEnded(s jobs.Store, name string, ticks int) []jobs.Claim {
 		}
 		if len(open) > 0 && rand.IntN(4) == 0 {
 			time.Sleep(time.Duration(rand.Int64N(int64(400 * time.Millisecond)))) // anywhere in the run
-			f.kill(open)
+			if f.kills > f.taken {
+				f.suspend(s, open)
+			} else {
+				f.kill(open)
+			}
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 			}
 		}
 	}
-	for _, cypher := range []string{"'v5519'", "5519.5", "-5519", "[5519]", "[]", "0.0/0.0", "date('5519-01-01')"} {
+	for _, cypher := range []string{"'v5519'", "5519.5", "[5519]"} { // TestOddSignals has more
 		Query(t, "MATCH (n:`"+label+"` {id: 'n7731'}) SET n.bad = "+cypher, nil)
 		check(6, on("--source-property", "bad")...)
 		if cypher != "5519.5" { // a fine prior

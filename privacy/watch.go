@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // HighWater keeps, in a place of its own, how far the chains of ledgers had come:
@@ -83,11 +84,17 @@ type watched struct {
 	missed func(error)
 	mu     sync.Mutex
 	seen   map[string]Mark // of chains that hold what was remembered of them
+	whole  atomic.Bool     // all chains held it once
 }
 
-// Entries implements [Ledger]. The marks are read first: they never run ahead of
-// what is stored.
+// Entries implements [Ledger].
 func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
+	return w.entries(ctx, scope, w.whole.Load())
+}
+
+// entries reads a chain, and before a new one all others, unless they were found whole before and nothing is about to be
+// stored. The marks are read first: they never run ahead of what is stored.
+func (w *watched) entries(ctx context.Context, scope string, whole bool) ([]Entry, error) {
 	id, err := w.Identity(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +110,7 @@ func (w *watched) Entries(ctx context.Context, scope string) ([]Entry, error) {
 	if err := checkMarks(marks, scope, entries); err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 {
+	if len(entries) == 0 && !whole {
 		if _, err := w.checkAll(ctx, id.Names()); err != nil {
 			return nil, err
 		}
@@ -155,6 +162,7 @@ func (w *watched) checkAll(ctx context.Context, names []string) (map[string][]En
 			return nil, err
 		}
 	}
+	w.whole.Store(true)
 	return all, nil
 }
 
@@ -197,7 +205,7 @@ func (w *watched) Update(ctx context.Context, scope, releaseID string, rule Rule
 				return err
 			}
 		}
-		if _, err := w.Entries(ctx, scope); err != nil {
+		if _, err := w.entries(ctx, scope, false); err != nil {
 			return err
 		}
 		before := seen.Account.Entries

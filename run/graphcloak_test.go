@@ -31,19 +31,6 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 )
 
-// TestReportTellsSeconds: the time of the private part in whole seconds, at least one,
-// and no finer as a part of the whole.
-func TestReportTellsSeconds(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
-	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
-		t.Errorf("privacyMillis is %d, want whole seconds", ms)
-	}
-	if sum := rep.ProjectMillis + rep.PreProcessingMillis + rep.PrivacyMillis + rep.RecoveryMillis; rep.ComputeMillis != sum {
-		t.Errorf("computeMillis is %d, and its parts add up to %d", rep.ComputeMillis, sum)
-	}
-}
-
 func TestRunWritesOnlyPrivateValues(t *testing.T) {
 	s, dir := testkit.Example(t, "karate")
 	rep := must.Get(graphcloak.Run(t.Context(), s, testkit.PaperJob(), graphcloak.LoadOptions{}))(t)
@@ -158,48 +145,6 @@ func worstEdge(m *plan.Model, kernel *mat.Dense, p *graphcloak.Plan) float64 {
 	return worst
 }
 
-func TestFilesRebuildTheModel(t *testing.T) {
-	s, dir := testkit.Example(t, "karate")
-	job := testkit.PaperJob()
-	job.Selection.RelationshipWeightProperty = "weight"
-	p := planOf(t, s, job)
-	var again graphcloak.Plan
-	testkit.RoundTrip(t, p, &again)
-	m := must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
-	r := must.Get(m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a1"}))(t)
-	var read graphcloak.Release
-	testkit.RoundTrip(t, r, &read)
-	first := must.Get(m.Recover(t.Context(), r, job.Recover))(t)
-	second := must.Get(m.Recover(t.Context(), &read, job.Recover))(t)
-	if first.Answer != second.Answer || first.Posterior.Probability != second.Posterior.Probability {
-		t.Error("a release read from its file gives another answer")
-	}
-	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r1", Attempt: "a2"}); !errors.Is(err,
-		privacy.ErrReplay) {
-		t.Errorf("the same release id again: %v, want ErrReplay", err)
-	}
-
-	// One relationship more, and the plan no longer fits.
-	f := must.Get(os.OpenFile(filepath.Join(dir, "relationships.csv"), os.O_APPEND|os.O_WRONLY, 0))(t)
-	f.WriteString("0,33,1\n")
-	f.Close()
-	m = must.Get(graphcloak.Load(t.Context(), s, again.Model, graphcloak.LoadOptions{}))(t)
-	if _, err := m.Release(t.Context(), &again, run.Job{Signal: job.Signal, RunID: "r2", Attempt: "a"}); !errors.Is(err,
-		plan.ErrGraphChanged) {
-		t.Errorf("release on a changed graph: %v, want ErrGraphChanged", err)
-	}
-	if _, err := m.Recover(t.Context(), &read, job.Recover); !errors.Is(err, plan.ErrGraphChanged) {
-		t.Errorf("recovery on a changed graph: %v, want ErrGraphChanged", err)
-	}
-	scopes, err := s.Ledger().Scopes(t.Context())
-	if err != nil || len(scopes) != 1 {
-		t.Fatalf("scopes %v, %v; want one", scopes, err)
-	}
-	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scopes[0]); err != nil || a.Releases != 1 {
-		t.Errorf("%d releases are paid for, want 1: what is refused costs nothing (%v)", a.Releases, err)
-	}
-}
-
 func TestRefusalsSpendNothing(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -283,21 +228,6 @@ func TestSmallGraphs(t *testing.T) {
 	}
 }
 
-// A graph without relationships has no neighbours: there is nothing that noise
-// could hide, and a plan must say so instead of adding none.
-func TestNothingToHide(t *testing.T) {
-	for _, nodes := range []string{"id,source\na,1\n", "id,source\na,1\nb,0\n"} {
-		s, _ := testkit.Graph(t, nodes, "source,target\n")
-		job := testkit.PaperJob()
-		job.Communities.Property = ""
-		if rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); err == nil {
-			t.Errorf("%q: ran with σ = %v", nodes, rep.Sigma)
-		}
-		unspent(t, s.Ledger())
-		s.Close(t.Context())
-	}
-}
-
 func TestMemoryGuard(t *testing.T) {
 	s, _ := testkit.Example(t, "karate")
 	_, err := graphcloak.Load(t.Context(), s, testkit.PaperJob().Settings, graphcloak.LoadOptions{MemoryLimit: 1000})
@@ -361,51 +291,6 @@ func TestCancelledRunWritesNothing(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(filepath.Join(dir, "nodes.csv")); !bytes.Equal(before, after) {
 		t.Error("nodes.csv changed")
-	}
-}
-
-// A run that dies between its spend and its write-back is completed from what was
-// staged: the same values, at no further cost.
-func TestComplete(t *testing.T) {
-	s, _ := testkit.Example(t, "karate")
-	job := testkit.PaperJob()
-	job.RunID = "run-1"
-	died := errors.New("died")
-	var kept []byte
-	job.Keep = func(k *run.Kept) (err error) {
-		if k.Attempt != nil {
-			return nil
-		}
-		kept, err = json.Marshal(k.Release)
-		return errors.Join(err, died)
-	}
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, died) {
-		t.Fatalf("%v, want %v", err, died)
-	}
-	var r graphcloak.Release
-	must.Do(t, json.Unmarshal(kept, &r))
-	m := must.Get(graphcloak.Load(t.Context(), s, r.Model, graphcloak.LoadOptions{}))(t)
-	for range 2 { // completing twice does no harm
-		rep := must.Get(m.Complete(t.Context(), &r, job))(t)
-		if rep.RunID != "run-1" || rep.EpsilonSpent != 4 {
-			t.Errorf("run %s spent %v, want run-1 and 4", rep.RunID, rep.EpsilonSpent)
-		}
-	}
-	heat := must.Get(s.Signal(t.Context(), m.Graph, "gcPrivateHeat"))(t)
-	for k, v := range r.Values() {
-		if heat[r.Nodes()[k]] != v {
-			t.Fatalf("node %d has %v, the release %v", r.Nodes()[k], heat[r.Nodes()[k]], v)
-		}
-	}
-	scope := run.Scope(job.Signal)
-	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
-		t.Errorf("%d releases are paid for, want 1 (%v)", a.Releases, err)
-	}
-	if nodes, err := s.Undo(t.Context(), "run-1"); err != nil || nodes != 34 {
-		t.Errorf("undo cleared %d nodes (%v), want 34", nodes, err)
-	}
-	if a, err := privacy.ReadAccount(t.Context(), s.Ledger(), scope); err != nil || a.Releases != 1 {
-		t.Errorf("after undo %d releases are paid for, want 1 (%v)", a.Releases, err)
 	}
 }
 

@@ -3,7 +3,6 @@
 package run_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -245,36 +244,6 @@ func TestPublicIsResolvedOnce(t *testing.T) {
 	}
 	if rep.PreProcessingMillis < 20 { // of sleep, however slow the machine
 		t.Errorf("detection took 20 ms: %+v", rep.Millis)
-	}
-}
-
-// TestDryRun: it is told the plan, spends and writes nothing, and is refused what a run
-// is refused.
-func TestDryRun(t *testing.T) {
-	s, dir := testkit.Example(t, "karate")
-	before := must.Get(os.ReadFile(filepath.Join(dir, "nodes.csv")))(t)
-	var told *graphcloak.Plan
-	job := testkit.PaperJob()
-	job.DryRun = true
-	job.Planned = func(p *graphcloak.Plan) error { told = p; return nil }
-	job.Keep = func(*run.Kept) error { t.Error("it began"); return nil }
-	rep, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
-	if err != nil || rep != nil || told == nil || told.Epsilon != 4 {
-		t.Fatalf("%v, %+v, told %+v", err, rep, told)
-	}
-	if after, err := os.ReadFile(filepath.Join(dir, "nodes.csv")); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("nodes.csv is another (%v)", err)
-	}
-	unspent(t, s.Ledger())
-	must.Get(privacy.SetCap(t.Context(), s.Ledger(), run.Scope(job.Signal), privacy.Budget{Epsilon: 1, Delta: 0.1}))(t)
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, privacy.ErrExhausted) {
-		t.Errorf("past the cap: %v, want ErrExhausted", err)
-	}
-	no := errors.New("no")
-	job.Planned = func(*graphcloak.Plan) error { return no }
-	job.DryRun = false
-	if _, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{}); !errors.Is(err, no) {
-		t.Errorf("refused by the hook: %v", err)
 	}
 }
 

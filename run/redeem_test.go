@@ -213,6 +213,12 @@ func TestTimesAreWholeSeconds(t *testing.T) {
 			t.Errorf("%s: %v, want a whole second near %v", what, at, begun)
 		}
 	}
+	if ms := rep.PrivacyMillis; ms < 1000 || ms%1000 != 0 {
+		t.Errorf("privacyMillis is %d, want whole seconds", ms)
+	}
+	if sum := rep.ProjectMillis + rep.PreProcessingMillis + rep.PrivacyMillis + rep.RecoveryMillis; rep.ComputeMillis != sum {
+		t.Errorf("computeMillis is %d, and its parts add up to %d", rep.ComputeMillis, sum)
+	}
 	if want := rep.StartedAt.Format(time.RFC3339); rep.StartedAt.Before(begun) ||
 		!slices.Contains(s.record, report.Property{Name: "startedAt", Value: want}) {
 		t.Errorf("reserved with %v, want startedAt %s", s.record, want)
@@ -267,9 +273,21 @@ func TestResumeFromAFolder(t *testing.T) {
 		if err != nil || rep.RunID != job.RunID {
 			t.Fatal(err)
 		}
+		if drawn { // and once more, which does no harm
+			must.Get(m.Complete(t.Context(), k.Release, job))(t)
+		}
+		heat := must.Get(s.Signal(t.Context(), m.Graph, "gcPrivateHeat"))(t)
+		for i, node := range k.Release.Nodes() {
+			if heat[node] != k.Release.Values()[i] {
+				t.Fatalf("node %d has %v, the release %v", node, heat[node], k.Release.Values()[i])
+			}
+		}
+		if nodes, err := s.Undo(t.Context(), job.RunID); err != nil || nodes != 34 {
+			t.Errorf("undo cleared %d nodes (%v), want 34", nodes, err)
+		}
 		account, err := privacy.VerifyLedger(t.Context(), s.Ledger(), rep.BudgetScope)
 		if err != nil || account.Releases != 1 {
-			t.Errorf("%+v, %v: want one release", account, err)
+			t.Errorf("%+v, %v: want one release, also after the undo", account, err)
 		}
 		if err := held.Forget(); err != nil || folder.State(job.RunID) != run.Unknown {
 			t.Error(err)

@@ -204,23 +204,3 @@ func TestPayments(t *testing.T) {
 		t.Errorf("of all data unfinished: %+v", open)
 	}
 }
-
-// TestOnce: once another release of the same data was paid for, nothing is paid.
-func TestOnce(t *testing.T) {
-	ctx := t.Context()
-	for other, want := range map[string]error{"data": run.ErrPaidMeanwhile, "elsewhere": nil} {
-		var l privacy.MemoryLedger
-		once, paid, err := run.Once(ctx, &l, "data")
-		if err != nil || len(paid) > 0 {
-			t.Fatalf("%v, %v", paid, err)
-		}
-		must.Do(t, payFor(t, &l, other, "theirs"))
-		if err := payFor(t, once, "data", "ours"); !errors.Is(err, want) {
-			t.Errorf("beside a release of %s: %v, want %v", other, err, want)
-		}
-		paid, err = run.PaymentsOf(ctx, &l, "data")
-		if err != nil || len(paid) != 1 {
-			t.Errorf("beside a release of %s: %+v, %v", other, paid, err)
-		}
-	}
-}

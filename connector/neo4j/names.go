@@ -59,9 +59,9 @@ func (n naming) property(x cypher, name string) cypher {
 var escapes = strings.NewReplacer("`", "``", `\`, `\u005C`)
 
 // Quote writes a name (of a label, type, property or database) as Cypher text that
-// the server reads as exactly this name, whatever it holds: TestQuoteOnServer and
-// FuzzQuote in integration hold it against the server's parser. Bytes that are no
-// UTF-8 become U+FFFD, as they would on the way.
+// the server reads as exactly this name, whatever it holds: TestQuoteOnServer
+// in integration holds it against the server's parser. Bytes that are no UTF-8
+// become U+FFFD, as they would on the way.
 func Quote(name string) string {
 	return "`" + escapes.Replace(strings.ToValidUTF8(name, "\uFFFD")) + "`"
 }
