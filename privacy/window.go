@@ -185,23 +185,6 @@ func (a Account) overBudget(c Charge) error {
 		ErrOverBudget, a.Scope, a.Cap, whole.Rho(), c.Cost.Rho(), costs)
 }
 
-// Only returns the account with nothing but the chosen releases of its chain: their costs
-// and certificates. [ErrExhausted] where they add up to more than a sum can hold.
-func (a Account) Only(entries []Entry, chosen func(releaseID string) bool) (Account, error) {
-	some := NewAccount(a.Scope)
-	some.Cap = a.Cap
-	for _, e := range entries {
-		if e.Kind != KindSpent || !chosen(e.ReleaseID) {
-			continue
-		}
-		var err error
-		if some, err = some.add(*e.Charge); err != nil {
-			return Account{}, err
-		}
-	}
-	return some, nil
-}
-
 // charge returns the entry of a release, if the account has room for it. errSliding:
 // the cap slides, and h, the chain that it needs, is nil.
 func (a Account) charge(c Charge, h *chain) (*Entry, error) {

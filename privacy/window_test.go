@@ -268,24 +268,3 @@ var errClock = errors.New("no time")
 type clockless struct{ *privacy.MemoryLedger }
 
 func (clockless) Now(context.Context) (time.Time, error) { return time.Time{}, errClock }
-
-// TestOnlySomeReleases adds up those that are asked for, with every certificate's β once.
-func TestOnlySomeReleases(t *testing.T) {
-	l := newClocked(t)
-	for i := range 3 {
-		c := ledgertest.Charge("s", strconv.Itoa(i), "a", unit)
-		c.Certificate, c.Failure = privacy.Digest{byte(i % 2)}, 1e-13
-		must.Get(privacy.Spend(context.Background(), l, c))(t)
-	}
-	entries := must.Get(l.Entries(context.Background(), "s"))(t)
-	a := must.Get(privacy.Replay("s", entries))(t)
-	for ids, want := range map[string]struct {
-		spent        privacy.Cost
-		certificates int
-	}{"": {0, 0}, "0": {unit, 1}, "02": {2 * unit, 1}, "012": {3 * unit, 2}, "7": {0, 0}} {
-		some, err := a.Only(entries, func(id string) bool { return strings.Contains(ids, id) })
-		if err != nil || some.Spent != want.spent || len(some.Certificates) != want.certificates {
-			t.Errorf("%q: %+v, %v, want %+v", ids, some, err, want)
-		}
-	}
-}

@@ -6,11 +6,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // dualPoint holds the dual direction r with the product Mᵀr, from which bounds follow: the dual value of any z is at most p*,
@@ -48,45 +45,22 @@ func (v dualPoint) upperEntry(i int) float64 { return v.c[i] + (v.opErr.entry(i)
 
 // maxEntry is the largest of them.
 func (v dualPoint) maxEntry() float64 {
-	var lock sync.Mutex
 	top := math.Inf(-1)
-	parallel.Rows(len(v.c), entryWork, func(lo, hi int) {
-		own := math.Inf(-1)
-		for i := lo; i < hi; i++ {
-			own = max(own, v.upperEntry(i))
-		}
-		lock.Lock()
-		defer lock.Unlock()
-		top = max(top, own)
-	})
+	for i := range v.c {
+		top = max(top, v.upperEntry(i))
+	}
 	return top
 }
 
-// entryWork is the work of a pass over entries, in values that are read a node.
-const entryWork = 4
-
 // collect returns f(i) for those i, ascending, where it is not 0.
-func (v dualPoint) collect(f func(i int) float64) []float64 {
-	parts := make([][]float64, (len(v.c)+collectPiece-1)/collectPiece)
-	parallel.Rows(len(parts), entryWork*collectPiece, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			var own []float64
-			for i := k * collectPiece; i < min((k+1)*collectPiece, len(v.c)); i++ {
-				if x := f(i); x != 0 {
-					own = append(own, x)
-				}
-			}
-			parts[k] = own
+func (v dualPoint) collect(f func(i int) float64) (out []float64) {
+	for i := range v.c {
+		if x := f(i); x != 0 {
+			out = append(out, x)
 		}
-	})
-	if len(parts) == 1 {
-		return parts[0]
 	}
-	return slices.Concat(parts...)
+	return out
 }
-
-// collectPiece is the number of nodes that one worker passes over at a time.
-const collectPiece = 1 << 12
 
 // penalty is Σ min(0, 1 − t·high_i), rounded down: each term by its four roundings.
 func (v dualPoint) penalty(t float64) float64 {

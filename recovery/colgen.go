@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -116,29 +115,23 @@ func (s *generation) choose() []int {
 	})
 }
 
-// choosePiece is the number of nodes among which one worker looks for columns.
+// choosePiece is the number of nodes of which only the best are compared with others.
 const choosePiece = 1 << 12
 
 // bestPrices returns the nodes with the highest prices of those that are wanted, the best first and of equal ones
-// the first: the best of each range of nodes, and of them the best.
-func (s *generation) bestPrices(limit int, wanted func(j int) bool) []int {
+// the first.
+func (s *generation) bestPrices(limit int, wanted func(j int) bool) (best []int) {
 	better := func(a, b int) int { return cmp.Or(cmp.Compare(s.c[b], s.c[a]), a-b) }
-	ranges := make([][]int, (len(s.c)+choosePiece-1)/choosePiece)
-	parallel.Rows(len(ranges), entryWork*choosePiece, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
-			var own []int
-			for j := k * choosePiece; j < min((k+1)*choosePiece, len(s.c)); j++ {
-				if wanted(j) {
-					own = append(own, j)
-				}
+	for first := 0; first < len(s.c); first += choosePiece {
+		for j := first; j < min(first+choosePiece, len(s.c)); j++ {
+			if wanted(j) {
+				best = append(best, j)
 			}
-			slices.SortFunc(own, better)
-			ranges[k] = own[:min(limit, len(own))]
 		}
-	})
-	all := slices.Concat(ranges...)
-	slices.SortFunc(all, better)
-	return all[:min(limit, len(all))]
+		slices.SortFunc(best, better)
+		best = best[:min(limit, len(best))]
+	}
+	return best
 }
 
 // localMaximum reports whether no neighbour outside the working set has a better price.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -176,7 +175,7 @@ func scaledErrorAlong(w linop.Scaled, z []float64) operatorError {
 	}
 	b := operatorError{along: make([]float64, s.blocks.count), norm: make([]float64, s.blocks.count), of: s.blocks.columns}
 	if s.blocks.count == 1 {
-		b.along[0], b.norm[0] = scaledNorm(w.Scale, z), floats.Max(w.Scale)
+		b.along[0], b.norm[0] = floats.Norm(floats.MulTo(make([]float64, len(z)), w.Scale, z), 2), floats.Max(w.Scale)
 		z = nil
 	}
 	for i, x := range z {
@@ -189,34 +188,6 @@ func scaledErrorAlong(w linop.Scaled, z []float64) operatorError {
 		b.norm[k] *= d * (1 + few*unit)
 	}
 	return b
-}
-
-// normPiece is the number of values of a part of [scaledNorm].
-const normPiece = 1 << 14
-
-// scaledNorm returns ‖scale∘z‖₂, off by at most one rounding a value, and four: squares are added
-// where they neither overflow nor lose digits.
-func scaledNorm(scale, z []float64) (norm float64) {
-	parts := make([]float64, (len(z)+normPiece-1)/normPiece)
-	parallel.Each(len(parts), func(p int) {
-		lo, hi := p*normPiece, min((p+1)*normPiece, len(z))
-		square := 0.0
-		for i, x := range z[lo:hi] {
-			v := scale[lo+i] * x
-			square += v * v
-		}
-		if parts[p] = math.Sqrt(square); square > 1e-200 && square < 1e300 {
-			return
-		}
-		parts[p] = 0
-		for i, x := range z[lo:hi] {
-			parts[p] = math.Hypot(parts[p], scale[lo+i]*x)
-		}
-	})
-	for _, v := range parts {
-		norm = math.Hypot(norm, v)
-	}
-	return norm
 }
 
 // projection is a matrix PᵀA of an operator A, with orthonormal columns P.

@@ -21,11 +21,6 @@ type Uncertainty struct {
 	Alternatives []*laplacian.Laplacian
 }
 
-// Any reports whether anything is uncertain.
-func (u Uncertainty) Any() bool {
-	return u.Tau.IsWide() || len(u.Alternatives) > 0
-}
-
 // Envelope is a bracket of the largest Δ₂ in a set of operators.
 type Envelope struct {
 	Bracket
