@@ -17,12 +17,12 @@ import (
 )
 
 // How far the residual is minimised between two τ of the grid: until it changes by less than
-// sameResidual, little against the spread √(2m) of χ²_m, or as many steps, which leave 1e-5 of
+// sameResidual, little against the spread √(2m) of χ²_m, or as many rounds, each of which leaves a fifth of
 // the interval. candidates is the number of nodes that it is looked for at.
 const (
-	sameResidual  = 0.1
-	residualSteps = 24
-	candidates    = 16
+	sameResidual   = 0.1
+	residualRounds = 7
+	candidates     = 16
 )
 
 // leastResidual returns the least residual that so many sources leave under any process, and on the
@@ -48,7 +48,7 @@ func (a *analysis) leastResidual(ctx context.Context, w *Whitened, opts posterio
 }
 
 // overTau returns the τ of the range at which so many sources, among the likeliest nodes, leave the least residual, on the likeliest
-// graph: of the grid, its ends, and between the neighbours of the best, by golden section in log τ (J. Kiefer, 1953).
+// graph: of the grid, its ends, and between the neighbours of the best, by ever finer grids in log τ.
 func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Options, sources int) (best, least float64, err error) {
 	if w, err = w.under(ctx, a.likeliest().Operator); err != nil {
 		return 0, 0, err
@@ -72,23 +72,12 @@ func (a *analysis) overTau(ctx context.Context, w *Whitened, opts posterior.Opti
 		logs = append(logs, math.Log(t.Tau))
 	}
 	logs = append(logs, math.Log(a.opts.Tau.To))
-	lo, hi, _ := around(f, logs)
-	for k := range logs { // once more between: the least residual of all nodes may have several valleys
-		logs[k] = lo + (hi-lo)*float64(k)/float64(len(logs)-1)
-	}
 	lo, hi, most := around(f, logs)
-	x, y := hi-(hi-lo)/math.Phi, lo+(hi-lo)/math.Phi
-	fx, fy := f(x), f(y)
-	for step := 0; step < residualSteps && max(most, fx, fy)-min(fx, fy) >= sameResidual && err == nil; step++ {
-		if most = max(fx, fy); fx <= fy {
-			hi, y, fy = y, x, fx
-			x = hi - (hi-lo)/math.Phi
-			fx = f(x)
-		} else {
-			lo, x, fx = x, y, fy
-			y = lo + (hi-lo)/math.Phi
-			fy = f(y)
+	for round := 0; round < residualRounds && most-least >= sameResidual && err == nil; round++ {
+		for k := range logs { // again between: the least residual of all nodes may have several valleys
+			logs[k] = lo + (hi-lo)*float64(k)/float64(len(logs)-1)
 		}
+		lo, hi, most = around(f, logs)
 	}
 	return best, least, err
 }

@@ -96,18 +96,18 @@ func TestStalledSaysNoInfinity(t *testing.T) {
 	}
 }
 
-// TestLearntOfTau: a τ that is hardly likelier than any other is not named.
-func TestLearntOfTau(t *testing.T) {
-	grid := []float64{1, 2, 3, 4}
+// TestLearnt: what is hardly likelier than anything else is not named.
+func TestLearnt(t *testing.T) {
+	names := []string{"one", "two", "three", "four"}
 	for _, c := range []struct {
 		share []float64
 		want  string
 	}{
 		{[]float64{.22, .28, .25, .25}, "hardly tell which"},
-		{[]float64{.1, .2, .6, .1}, "τ near 3 is the likeliest, with probability 60 %, which was 25 % before the measurements"},
-		{[]float64{0, 0, 0, 1}, "τ near 4 is the likeliest, with probability over 99 %"},
+		{[]float64{.1, .2, .6, .1}, "three is the likeliest, with probability 60 %, which was 25 % before the measurements"},
+		{[]float64{0, 0, 0, 1}, "four is the likeliest, with probability over 99 %"},
 	} {
-		if got := learntOfTau(grid, c.share); !strings.Contains(got, c.want) {
+		if got := learnt(names, c.share); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %q, want %q", c.share, got, c.want)
 		}
 	}

@@ -5,8 +5,6 @@ package analyst
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -102,24 +100,28 @@ func (a *analysis) underEach(ctx context.Context, w *Whitened) ([]measurement.Da
 // addLearnt reports what was learnt of τ and of the graph.
 func (a *analysis) addLearnt() {
 	rep := a.report
+	twoSources := func(of string) {
+		if a.opts.Sources == 2 {
+			rep.Notes = append(rep.Notes, "two sources are weighed under the "+of+" alone, though it may be another")
+		}
+	}
 	if a.opts.Tau.IsWide() {
-		grid, share := TauGrid(a.opts.Tau), make([]float64, tauPoints)
+		names, share := make([]string, tauPoints), make([]float64, tauPoints)
 		for k := range a.processes {
 			share[k%tauPoints] += a.shares[k]
 		}
-		for k, tau := range grid {
+		for k, tau := range TauGrid(a.opts.Tau) {
+			names[k] = fmt.Sprintf("τ near %.3g", tau)
 			rep.TauPosterior = append(rep.TauPosterior, report.TauProbability{Tau: tau, Probability: min(1, share[k])})
 		}
 		rep.Notes = append(rep.Notes, fmt.Sprintf("τ may be anything from %.4g to %.4g, and the posterior of one source is "+
-			"summed over it: %s", a.opts.Tau.From, a.opts.Tau.To, learntOfTau(grid, share)))
-		if a.opts.Sources == 2 {
-			rep.Notes = append(rep.Notes, "two sources are weighed at the plan's τ alone, though it may be another")
-		}
+			"summed over it: %s", a.opts.Tau.From, a.opts.Tau.To, learnt(names, share)))
+		twoSources("plan's τ")
 	}
 	if len(a.graphs) == 0 {
 		return
 	}
-	share := make([]float64, 1+len(a.graphs))
+	names, share := make([]string, 1+len(a.graphs)), make([]float64, 1+len(a.graphs))
 	for k, x := range a.processes {
 		share[x.Graph] += a.shares[k]
 	}
@@ -131,41 +133,11 @@ func (a *analysis) addLearnt() {
 		case a.op.Given != nil:
 			x.Name = a.op.Given.Name
 		}
+		names[g] = x.Label()
 		rep.GraphPosterior = append(rep.GraphPosterior, x)
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("the process may be that of the %s or of any of %d listed ones, each as likely "+
 		"beforehand, and the posterior of one source is summed over all %d: %s; "+
-		"Basis Pursuit Denoising supposes the %s", a.op.own(), len(a.graphs), len(share), learntOfGraphs(rep.GraphPosterior), a.op.own()))
-	if a.opts.Sources == 2 {
-		rep.Notes = append(rep.Notes, "two sources are weighed under the "+a.op.own()+" alone, though the process may be another")
-	}
-}
-
-// namedGraphs is how many graphs a note names.
-const namedGraphs = 8
-
-// learntOfGraphs names the likeliest graphs with their probabilities.
-func learntOfGraphs(list []report.GraphProbability) string {
-	order := slices.Clone(list)
-	slices.SortStableFunc(order, func(x, y report.GraphProbability) int {
-		switch {
-		case x.Probability > y.Probability:
-			return -1
-		case x.Probability < y.Probability:
-			return 1
-		}
-		return 0
-	})
-	var names []string
-	for _, x := range order[:min(len(order), namedGraphs)] {
-		names = append(names, fmt.Sprintf("%s %s", x.Label(), report.Percent(x.Probability)))
-	}
-	text, chance, p := strings.Join(names, ", "), 1/float64(len(list)), order[0].Probability
-	if more := len(order) - len(names); more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
-	}
-	if p*(1-chance) < report.MinBayesFactor*chance*(1-p) {
-		return "the measurements hardly tell which (" + text + ")"
-	}
-	return text
+		"Basis Pursuit Denoising supposes the %s", a.op.own(), len(a.graphs), len(share), learnt(names, share), a.op.own()))
+	twoSources(a.op.own())
 }

@@ -25,13 +25,13 @@ func TauGrid(r tau.Range) []float64 {
 	return out
 }
 
-// learntOfTau says which τ of a grid is the likeliest, where one stands out as a community does.
-func learntOfTau(grid, share []float64) string {
+// learnt says which of some, each as likely beforehand, is the likeliest, where one stands out as a community does.
+func learnt(names []string, share []float64) string {
 	best, chance := floats.MaxIdx(share), 1/float64(len(share))
 	p := min(1, share[best])
 	if p*(1-chance) < report.MinBayesFactor*chance*(1-p) {
 		return "the measurements hardly tell which"
 	}
-	return fmt.Sprintf("τ near %.3g is the likeliest, with probability %s, which was %s before the measurements", grid[best],
+	return fmt.Sprintf("%s is the likeliest, with probability %s, which was %s before the measurements", names[best],
 		report.Percent(p), report.Percent(chance))
 }

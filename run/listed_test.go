@@ -146,7 +146,7 @@ func TestRecoverOverGraphs(t *testing.T) {
 		}
 		told := "of any of 2 listed ones, each as likely beforehand, and the posterior of one source is summed over all 3: "
 		if !set.IsWide() {
-			told += `"<b>wide</b>" over 99 %, `
+			told += `"<b>wide</b>" is the likeliest, with probability over 99 %`
 		}
 		if notes := strings.Join(rep.Notes, "\n"); !strings.Contains(notes, told) {
 			t.Errorf("%s: notes %s", name, notes)
