@@ -69,7 +69,6 @@ const (
 	fewRelaxed     = 4                    // λ₂τ at which all but the slowest difference is gone
 	allRelaxed     = 32                   // λ₂τ at which that is gone too, in double precision
 	chanceMargin   = .02                  // of the way from chance to certainty: what counts as none of it
-	droppedFactor  = 1e-15                // factor of an eigenpair that is left out
 	finalReleases  = 4000                 // releases that are simulated for those that may be the best
 	resolvedErrors = 1e4                  // what computing loses: differences that a plan can be made of
 	clearErrors    = 3                    // standard errors of a difference beyond which they cannot be
@@ -418,12 +417,11 @@ func (s *tauSearch) simulated(model sensitivity.Model, d *expm.Diffusion) (*TauP
 
 // simulate judges allocated noise, or what there is without; nil where nothing can be simulated.
 func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocated bool) (*TauPoint, error) {
-	operator := s.stored(d)
 	sketch := allocation.Equal
 	if allocated {
 		sketch = allocation.Draft
 	}
-	found, err := sketch(s.ctx, model, operator, s.labels, s.sketch)
+	found, err := sketch(s.ctx, model, d, s.labels, s.sketch)
 	if errors.Is(err, allocation.ErrNothing) || errors.Is(err, allocation.ErrWork) {
 		return nil, nil
 	}
@@ -438,14 +436,6 @@ func (s *tauSearch) simulate(model sensitivity.Model, d *expm.Diffusion, allocat
 
 func (p *TauPoint) set(s *allocation.Sketch) {
 	p.Accuracy, p.LogLoss, p.Distance = s.Accuracy, s.Loss, s.Distance
-}
-
-// stored is M as numbers, where eigenpairs are known and most rows are wanted.
-func (s *tauSearch) stored(d *expm.Diffusion) allocation.Diffusion {
-	if g := s.m.Graph; d.Method() != expm.Eigen || !allocation.DraftsAll(g, g.Order()) {
-		return d
-	}
-	return d.Stored(droppedFactor)
 }
 
 // otherNoise says what the plan has and the search did not judge, "" where it judged the same
