@@ -28,24 +28,15 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	pieces := strictjson.Object(fields)
-	sum := sha256.New()
-	for k, piece := range pieces {
-		parts := strictjson.Pieces{piece}
-		if k%2 == 0 && k > 0 { // a value
-			if parts, err = canonical(piece); err != nil {
-				return nil, err
-			}
-		}
-		for _, p := range parts {
-			sum.Write(p)
-		}
+	text, err := strictjson.Canonical(strictjson.Object(fields).Join())
+	if err != nil {
+		return nil, err
 	}
-	if fields[SealKey], err = json.Marshal(privacy.Digest(sum.Sum(nil))); err != nil {
+	if fields[SealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(text))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	pieces = strictjson.Object(fields)
+	pieces := strictjson.Object(fields)
 	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
 	return pieces.Join(), nil
 }
