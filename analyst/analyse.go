@@ -68,10 +68,10 @@ func (a *analysis) run(ctx context.Context) error {
 		return err
 	}
 	sound := a.addSuspects(a.faulty)
-	if err := sound.ComputeSpectrum(ctx, a.opts.Rule); err != nil {
+	if err := sound.ComputeSpectrum(ctx); err != nil {
 		return err
 	}
-	result, bpdn, err := sound.Denoise(ctx, a.opts.Rule, a.op.Progress)
+	result, bpdn, err := sound.Denoise(ctx, a.op.Progress)
 	if err != nil {
 		return err
 	}

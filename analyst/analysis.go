@@ -25,7 +25,6 @@ const DefaultFalseAlarm = 0.05
 
 // Options steer [Operator.Analyse]; the zero value is the default.
 type Options struct {
-	Rule      recovery.Rule
 	Amplitude posterior.Amplitude
 	Sources   int // that the posterior supposes: 1 or 2, or [OneOrTwo]; 0: one
 	// FalseAlarm is the probability with which a source may be found where there is none, in

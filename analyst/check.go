@@ -88,7 +88,6 @@ func (a *analysis) test(ctx context.Context, w *Whitened, opts posterior.Options
 	}
 	of := simulated{
 		nodes: w.in.Nodes, sigmas: w.in.Sigmas, prior: a.prior, amplitude: opts.Amplitude, falseAlarm: a.opts.falseAlarm(),
-		rule: a.opts.Rule,
 	}
 	if !w.op.last.is(of) {
 		var err error

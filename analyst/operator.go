@@ -51,12 +51,11 @@ type simulated struct {
 	prior      []float64
 	amplitude  posterior.Amplitude
 	falseAlarm float64
-	rule       recovery.Rule
 	checker    *posterior.Checker // nil: none was made
 }
 
 func (s simulated) is(of simulated) bool {
-	return s.checker != nil && s.amplitude == of.amplitude && s.falseAlarm == of.falseAlarm && s.rule == of.rule &&
+	return s.checker != nil && s.amplitude == of.amplitude && s.falseAlarm == of.falseAlarm &&
 		slices.Equal(s.nodes, of.nodes) && slices.Equal(s.sigmas, of.sigmas) && slices.Equal(s.prior, of.prior)
 }
 

@@ -98,10 +98,10 @@ func (w *Whitened) WithValues(values []float64) *Whitened {
 	return &other
 }
 
-// ComputeSpectrum computes what the radius of a rule needs of the operator, once for
+// ComputeSpectrum computes what the radius needs of the operator, once for
 // all values that [Whitened.WithValues] puts in. It returns [recovery.ErrInvalid] as Prepare does.
-func (w *Whitened) ComputeSpectrum(ctx context.Context, rule recovery.Rule) (err error) {
-	w.cached, err = recovery.Prepare(ctx, w.products, rule, w.spectrum())
+func (w *Whitened) ComputeSpectrum(ctx context.Context) (err error) {
+	w.cached, err = recovery.Prepare(ctx, w.products, recovery.Rule{}, w.spectrum())
 	return err
 }
 
@@ -112,18 +112,13 @@ const gapTolerance = 1e-8
 // Denoise solves Basis Pursuit Denoising. The report holds its radius, whose unit and
 // that of the residual are those of ỹ where every sensor has the same σ, else multiples of
 // the noise; with the normal equations those of Mᵀỹ. A result without a certificate is [recovery.Stalled] with a nil error.
-// It returns [recovery.ErrInvalid] for a rule that gives no radius.
-func (w *Whitened) Denoise(ctx context.Context, rule recovery.Rule,
-	progress func(stage string, done, total int64),
+func (w *Whitened) Denoise(ctx context.Context, progress func(stage string, done, total int64),
 ) (*recovery.Result, report.BPDN, error) {
 	scale := w.unit()
-	if rule.Kind == recovery.Number {
-		rule.Value /= scale
-	}
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: w.op.Graph.Neighbors, Progress: progress,
 	}}
-	result, ball, err := recovery.Recover(ctx, w.products, solver, rule, w.spectrum())
+	result, ball, err := recovery.Recover(ctx, w.products, solver, recovery.Rule{}, w.spectrum())
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, report.BPDN{}, err
 	}

@@ -87,7 +87,7 @@ func fitTables(ctx context.Context, s settings) (tables []table, err error) {
 			},
 		}
 		err = withSensed(ctx, s, name, tau, .01, func(x *sensed) error {
-			if err := x.whitened.ComputeSpectrum(ctx, analyst.Options{}.Rule); err != nil {
+			if err := x.whitened.ComputeSpectrum(ctx); err != nil {
 				return err
 			}
 			for k, w := range misfits() {
