@@ -27,7 +27,7 @@ own file), a ` + "`.env`" + `, or a file that ` + "`--config`" + ` names. ` + "`
 	` serves every password. Every file that is read is a regular one of bounded size (settings: 256 KiB, ` + "`.env`" +
 	`: 1 MiB). A settings file is one document and names each key once in any case of letters. No text in it or in the environment holds control characters.
 
-` + "`graphcloak config view --origins`" + ` shows every value and where it came from; ` + "`config validate FILE`" + ` checks a file.
+` + "`graphcloak config view`" + ` shows every value and where it came from; ` + "`config validate FILE`" + ` checks a file.
 A command's help shows defaults of its own.
 
 Below stand key, flag, values (any text unless said) and default. A switch is false unless given. *For* says who chooses a setting differently from the next.

@@ -23,31 +23,25 @@ type Options struct {
 	Lease    time.Duration    // of a claim; a minute
 	Poll     time.Duration    // how often jobs are read; ten seconds
 	Drain    time.Duration    // what runs may take after the end of the context; twenty seconds
-	Parallel int              // runs at once, of different jobs; 1
 	Log      *slog.Logger     // nil: none
-
-	// Cautions says, by the name of the job, what will refuse the first run of each of these
-	// jobs as the store stands. It spends nothing. nil: nothing is looked for.
-	Cautions func(ctx context.Context, waiting []Definition) map[string]Caution
 }
 
 // Engine runs the jobs of a store.
 type Engine struct {
 	Options
-	slots chan struct{}
-	wake  chan struct{}
+	slot chan struct{} // holds one while this instance is at a job
+	wake chan struct{}
 
 	roster []Job // as the settings file has them
 
 	mu     sync.Mutex
-	busy   map[string]bool // names of jobs that this instance is at
 	polled error           // of the last look at the store
 	last   time.Time       // when it succeeded, by the store; zero: never
 	life   context.Context // of Run
 	work   sync.WaitGroup
 
 	// By the name of a job, of Run alone.
-	kept         map[string]time.Time // the tick that was due while every slot was taken
+	kept         map[string]time.Time // the tick that was due while another ran
 	loggedMissed map[string]time.Time // the latest missed time that was logged
 	logged       map[string]string    // what was logged to be wrong with it
 }
@@ -63,17 +57,11 @@ func New(o Options) *Engine {
 	if o.Drain <= 0 {
 		o.Drain = 20 * time.Second
 	}
-	if o.Parallel <= 0 {
-		o.Parallel = 1
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Cautions == nil {
-		o.Cautions = func(context.Context, []Definition) map[string]Caution { return nil }
-	}
 	return &Engine{
-		Options: o, slots: make(chan struct{}, o.Parallel), wake: make(chan struct{}, 1), busy: make(map[string]bool),
+		Options: o, slot: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 		kept: make(map[string]time.Time), loggedMissed: make(map[string]time.Time), logged: make(map[string]string),
 		roster: readJobs(o.Settings, o.Runner.Check),
 	}
@@ -113,25 +101,14 @@ func (e *Engine) claim(ctx context.Context, t Tick) (Claim, error) {
 	return c, err
 }
 
-// acquireSlot takes one of the Parallel slots for a job that has none.
-func (e *Engine) acquireSlot(name string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.busy[name] {
-		return false
-	}
+// acquireSlot takes the right to run a job, unless this instance is at one.
+func (e *Engine) acquireSlot() bool {
 	select {
-	case e.slots <- struct{}{}:
+	case e.slot <- struct{}{}:
+		return true
 	default:
 		return false
 	}
-	e.busy[name] = true
-	return true
 }
 
-func (e *Engine) freeSlot(name string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.busy, name)
-	<-e.slots
-}
+func (e *Engine) freeSlot() { <-e.slot }

@@ -286,7 +286,6 @@ func TestSlowJob(t *testing.T) {
 	for policy, want := range map[Missed][]int{Skip: {1, 3, 5}, Once: {1, 2, 4}, All: {1, 2, 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			w := worldAt(t, "2026-06-01T00:30:00Z")
-			w.options.Parallel = 4
 			w.file(job("slow", "@hourly", "missedRuns", string(policy)))
 			inside := 0
 			w.runner.do = func(ctx context.Context, work Work) Ending {
@@ -324,7 +323,6 @@ func TestSlowJob(t *testing.T) {
 func TestFailingJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := worldAt(t, "2026-06-01T00:30:00Z")
-		w.options.Parallel = 3
 		var log lockedbuffer.Buffer
 		w.options.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		w.file(job("broken", "@hourly"))
@@ -343,7 +341,7 @@ func TestFailingJob(t *testing.T) {
 		clockTo(t, "2026-06-01T03:30:00Z")
 		stop()
 		if text := log.String(); strings.Count(text, "level=ERROR msg=\"a tick has ended\" job=broken") != 3 ||
-			strings.Contains(text, "job=good") {
+			strings.Contains(text, "ended\" job=good") {
 			t.Errorf("the log of warnings tells each failure once and nothing of good:\n%s", text)
 		}
 		if got := w.ended("broken", Failed); len(got) != 3 || w.runner.starts["broken"] != 3 {
@@ -532,7 +530,6 @@ func TestStopAbandons(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := worldAt(t, "2026-06-01T00:30:00Z")
-		w.options.Parallel = 2
 		w.file(job("free", "@hourly", "timeout", "10m"))
 		w.file(job("paid", "@hourly", "timeout", "10m", "retryDelay", "1s"))
 		w.runner.do = func(ctx context.Context, work Work) Ending {
@@ -838,48 +835,6 @@ func TestPanic(t *testing.T) {
 		}
 		if s := w.state("a"); strings.Contains(s.Message, "secret") {
 			t.Errorf("the store shows %q", s.Message)
-		}
-	})
-}
-
-// TestCaution: what will refuse the first run of a job stands at it, and is logged once; a
-// job that has run tells how that ended.
-func TestCaution(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clockTo(t, "2026-06-01T00:30:00Z")
-		w, log := newWorld(), new(lockedbuffer.Buffer)
-		w.options.Log = slog.New(slog.NewTextHandler(log, nil))
-		w.options.Cautions = func(_ context.Context, waiting []Definition) map[string]Caution {
-			found := make(map[string]Caution)
-			for _, d := range waiting {
-				found[d.Name] = Caution{Err: errors.New("no cap\nfor " + d.Name)}
-			}
-			return found
-		}
-		w.file(job("own", "@daily"))
-		w.file(job("often", "@hourly"))
-		w.file(job("bad", "at night"))
-		stop := w.instance("a", w)
-		said := func() map[string]string {
-			all, _, err := w.engine().Jobs(t.Context())
-			must.Do(t, err)
-			by := make(map[string]string)
-			for _, j := range all {
-				by[j.Name] = j.Summary().Message
-			}
-			return by
-		}
-		clockTo(t, "2026-06-01T00:40:00Z")
-		if got := said(); got["own"] != "no cap; for own" || got["often"] != "no cap; for often" || strings.Contains(got["bad"], "no cap") {
-			t.Errorf("before the first run: %q", got)
-		}
-		clockTo(t, "2026-06-01T01:30:00Z")
-		if got := said(); got["own"] != "no cap; for own" || strings.Contains(got["often"], "no cap") {
-			t.Errorf("after the first run of one: %q", got)
-		}
-		stop()
-		if n := strings.Count(log.String(), "will be refused"); n != 2 {
-			t.Errorf("logged %d times: %s", n, log)
 		}
 	})
 }

@@ -18,19 +18,12 @@ type Job struct {
 	Problem    error      // why it cannot run; nil: it can
 	Paused     bool       // by the settings file or by an operator
 	Last       Claim      // of the latest tick; zero: none
-	Caution    Caution    // what will refuse its first run, by [Options.Cautions]; zero: nothing known
 
 	Missed     int       // times since its last run at which nobody ran it and that are not made up for; up to 100
 	MissedLast time.Time // the latest of them
 
 	pausedInSettings, enlisted bool
 	scheduledSince, now        time.Time // now is the store's at the look
-}
-
-// Caution is what will refuse the first run of a job.
-type Caution struct {
-	Status JobStatus // as it will end; "" is [Pending]
-	Err    error
 }
 
 // ahead reports whether the latest tick is one of a time to come: the store's clock was
@@ -98,12 +91,7 @@ func (j Job) Summary() Summary {
 		Name: j.Name, Status: JobStatus(j.Last.Status), Schedule: j.Definition.ScheduleText, TimeZone: j.Definition.TimeZone,
 		Paused: j.Paused, LastRun: j.Last.NominalTime, LastRunID: j.Last.RunID, Message: j.Last.Message, Missed: j.Missed,
 	}
-	if s.Status == "" {
-		s.Status = cmp.Or(j.Caution.Status, Pending)
-		if j.Caution.Err != nil {
-			s.Message = oneLine(j.Caution.Err.Error())
-		}
-	}
+	s.Status = cmp.Or(s.Status, Pending)
 	switch {
 	case j.Problem != nil:
 		s.Status, s.Message = Invalid, oneLine(j.Problem.Error())

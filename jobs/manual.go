@@ -15,7 +15,7 @@ func (e *Engine) RunNow(ctx context.Context, name string) (Claim, Ending, error)
 	if err != nil {
 		return c, Ending{}, err
 	}
-	defer e.freeSlot(name)
+	defer e.freeSlot()
 	return c, e.hold(ctx, d, c), nil
 }
 
@@ -34,7 +34,7 @@ func (e *Engine) Trigger(ctx context.Context, name string) (Claim, error) {
 	}
 	e.work.Go(func() {
 		defer e.Wake()
-		defer e.freeSlot(name)
+		defer e.freeSlot()
 		e.hold(life, d, c)
 	})
 	return c, nil
@@ -53,7 +53,7 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 	if j.Problem != nil {
 		return Definition{}, Claim{}, fmt.Errorf("%w: %s: %w", ErrInvalid, name, j.Problem)
 	}
-	if !e.acquireSlot(name) {
+	if !e.acquireSlot() {
 		return Definition{}, Claim{}, ErrHeld
 	}
 	t := NewTick(name, view.now)
@@ -62,7 +62,7 @@ func (e *Engine) start(ctx context.Context, name string) (Definition, Claim, err
 	}
 	c, err := e.claim(ctx, t)
 	if err != nil {
-		e.freeSlot(name)
+		e.freeSlot()
 	}
 	return j.Definition, c, err
 }

@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -56,19 +55,19 @@ func (e *Engine) sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// begin claims a tick and starts it, if this instance has a free slot.
+// begin claims a tick and starts it, if this instance runs no other.
 func (e *Engine) begin(ctx context.Context, d Definition, t Tick) bool {
-	if ctx.Err() != nil || !e.acquireSlot(t.JobName) {
+	if ctx.Err() != nil || !e.acquireSlot() {
 		return false
 	}
 	c, err := e.claim(ctx, t)
 	if err != nil {
-		e.freeSlot(t.JobName)
+		e.freeSlot()
 		return false
 	}
 	e.work.Go(func() {
 		defer e.Wake()
-		defer e.freeSlot(t.JobName)
+		defer e.freeSlot()
 		e.hold(ctx, d, c)
 	})
 	return true
@@ -136,7 +135,7 @@ func (e *Engine) turns(v view) (all []turn) {
 }
 
 // due is the nominal time at which a job is due: by its policy, or one that was due while
-// every slot of this instance was taken.
+// this instance ran another.
 func (e *Engine) due(j Job) time.Time {
 	since := j.since()
 	at := j.Definition.due(since, j.now)
@@ -146,14 +145,14 @@ func (e *Engine) due(j Job) time.Time {
 	return at
 }
 
-// beginAll begins what there are slots for, and keeps in mind what has to wait for one.
+// beginAll begins one, and keeps in mind what has to wait for it.
 func (e *Engine) beginAll(ctx context.Context, all []turn) map[string]bool {
 	began := make(map[string]bool)
 	for _, t := range all {
 		if e.begin(ctx, t.definition, t.tick) {
 			began[t.tick.JobName] = true
 			delete(e.kept, t.tick.JobName)
-		} else if len(e.slots) == cap(e.slots) {
+		} else if len(e.slot) > 0 {
 			e.kept[t.tick.JobName] = t.tick.NominalTime
 		}
 	}
@@ -167,17 +166,10 @@ func (e *Engine) log(j Job) {
 		e.loggedMissed[j.Name] = j.MissedLast
 		e.Log.Warn("times of a job were missed", "job", j.Name, "times", j.Missed, "latest", j.MissedLast)
 	}
-	problem, text := cmp.Or(j.Problem, j.Caution.Err), ""
-	if problem != nil {
-		text = oneLine(problem.Error())
-	}
-	if e.logged[j.Name] == text {
-		return
-	}
-	switch e.logged[j.Name] = text; {
-	case j.Problem != nil:
+	if j.Problem == nil {
+		delete(e.logged, j.Name)
+	} else if text := oneLine(j.Problem.Error()); e.logged[j.Name] != text {
+		e.logged[j.Name] = text
 		e.Log.Warn("a job cannot run as it is", "job", j.Name, "reason", text)
-	case problem != nil:
-		e.Log.Warn("the first run of a job will be refused", "job", j.Name, "reason", text)
 	}
 }

@@ -63,28 +63,7 @@ func (e *Engine) look(ctx context.Context) (view, error) {
 			v.orphans = append(v.orphans, c)
 		}
 	}
-	e.caution(ctx, v.jobs)
 	return v, nil
-}
-
-// caution asks about the jobs that wait for their first run: how a later one will end, the
-// last one shows.
-func (e *Engine) caution(ctx context.Context, all []Job) {
-	var waiting []Definition
-	for _, j := range all {
-		if j.Problem == nil && j.Last.Status == "" {
-			waiting = append(waiting, j.Definition)
-		}
-	}
-	if len(waiting) == 0 {
-		return
-	}
-	cautions := e.Cautions(ctx, waiting)
-	for i, j := range all {
-		if j.Problem == nil && j.Last.Status == "" {
-			all[i].Caution = cautions[j.Name]
-		}
-	}
 }
 
 func (v view) find(name string) (Job, error) {

@@ -304,12 +304,6 @@ func TestForeignQueries(t *testing.T) {
 			_, err := graphcloak.Run(t.Context(), s, job, graphcloak.LoadOptions{})
 			return err
 		},
-		"EstimateCommands": func(s graphcloak.Store, set graphcloak.Settings) error {
-			job := testkit.PaperJob()
-			job.Settings = set
-			_, err := study.EstimateCommands(t.Context(), s, job)
-			return err
-		},
 	}
 	for name, way := range ways {
 		for given, ok := range map[[2]string]bool{

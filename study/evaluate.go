@@ -13,6 +13,7 @@ import (
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
+	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
@@ -127,6 +128,17 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 		e.Notes = append(e.Notes, fmt.Sprintf("column norms were estimated by %d random products", simulate.NormProbes))
 	}
 	return e, nil
+}
+
+// Answer says how far an answer on this graph may be trusted.
+func (e *Evaluation) Answer() string {
+	p := e.Performance
+	text := fmt.Sprintf("The right community ranks first in %s of %d runs (95 %% interval %.0f to %.0f %%), where chance is right in %s.",
+		report.Percent(p.Right.Rate), e.Trials, 100*p.Right.Lower, 100*p.Right.Upper, report.Percent(e.Chance))
+	if c := p.Calibration; c.Error <= c.Limit {
+		return text + " The confidence that it states is as good as it says, as far as so many runs can tell."
+	}
+	return text + fmt.Sprintf(" The confidence that it states is off by %s on average.", report.Percent(p.Calibration.Error))
 }
 
 // notes says what a reader of the numbers should know.

@@ -26,13 +26,10 @@ func newAuditCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Try to refute a plan's guarantee by attacking its mechanism",
-		Long: "audit runs the mechanism of a plan on made-up readings as far apart as the plan's sensitivity, at one sensor, over\n" +
-			"all of them, between two, and, where a graph is named, on the readings of its worst neighbours; it bounds ε from\n" +
-			"below by how well the best distinguisher tells them apart (Clopper and Pearson, confidence 1 − 10⁻⁶). It holds\n" +
-			"the noise against what the plan states: the σ of every sensor, independence of sensors and of releases, no\n" +
-			"repeats. It attacks the lowest bits of the output, and computes δ exactly on small lattices. It ends\n" +
-			"with exit code 6 where a guarantee is refuted. It spends nothing and reads no signal. It can refute a guarantee,\n" +
-			"not prove one: the proofs are in docs/proofs.",
+		Long: "audit runs the mechanism of a plan on made-up readings, on those of the worst neighbours too where a graph is named,\n" +
+			"and bounds ε from below by how well the best distinguisher tells them apart. It tests σ, independence, repeats and\n" +
+			"the lowest bits, and ends with exit code 6 where a guarantee is refuted. It can refute a guarantee, not prove one:\n" +
+			"the proofs are in docs/proofs. It spends nothing.",
 		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -50,10 +50,8 @@ func newBudgetSetCommand(app *app) *cobra.Command {
 		Use:   "set",
 		Short: "Limit what all releases of the same data may spend together",
 		Long: "set writes a cap into the ledger: all releases of a scope together stay (ε, δ)-private, and one that would pass it is\n" +
-			"refused with exit code 9. Every release is charged to the scope of its property, property=NAME, or to sensors.\n" +
-			"A scope that the ledger does not know takes --create: a name that is mistyped limits nothing.\n" +
-			"With --per the cap limits what is spent in any span of that length; what all releases together give away, however\n" +
-			"old, goes on growing, and `budget show` shows it.",
+			"refused with exit code 9. Every release is charged to the scope of its property, property=NAME, or to sensors. With\n" +
+			"--per the cap limits what is spent in any span of that length.",
 		Example: "  graphcloak budget set --uri neo4j://localhost:7687 -u neo4j --budget-scope property=source --epsilon 8 --delta 1e-5",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if scope == "" {
@@ -130,10 +128,9 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 	cmd = app.budget(&cobra.Command{
 		Use:   "show",
 		Short: "What every property spent, and what is left",
-		Long: "show adds up the releases of each scope: their costs ρ, and the ε at which all of them together are private, at the\n" +
-			"δ of the row: that of the cap, or --delta, or that of the last release. The same cost is another ε at another δ.\n" +
-			"Under the guarantee perSensor the numbers are those of the sensor that spent most, alone. Under perPerson, for answers\n" +
-			"of yes or no, they are those of the person who spent most, and it is ε itself that adds up, at any δ.",
+		Long: "show adds up the releases of each scope: their costs ρ, and the ε at which all of them together are private, at the δ\n" +
+			"of the cap, or --delta, or that of the last release. Under the guarantee perSensor the numbers are those of the sensor\n" +
+			"that spent most; under perPerson, for answers of yes or no, those of the person who spent most.",
 		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j " +
 			"--budget-scope property=risk --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
@@ -271,9 +268,9 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 	cmd := app.budget(&cobra.Command{
 		Use:   "verify",
 		Short: "Check the hash chains of the ledger, and that none went back",
-		Long: "verify replays every entry of every chain, compares the chains with what this machine has seen of them, and prints\n" +
-			"the head of each, the hash of its newest entry. The owner of a store can replace a chain by another that is whole: keep\n" +
-			"a head where nobody can reach it, and --contains finds a chain that lacks it (exit code 5). Every report holds one too.",
+		Long: "verify replays every entry of every chain, compares the chains with what this machine has seen of them, and prints the\n" +
+			"head of each. The owner of a store can replace a chain by another that is whole: keep a head where nobody can reach\n" +
+			"it, and --contains finds a chain that lacks it (exit code 5). Every report holds one too.",
 		Example: "  graphcloak budget verify --from folder:mygraph\n" +
 			"  graphcloak budget verify --from folder:mygraph --contains 43deb00341efe2842baab219a9aa9b5b8e055527965b55cb462aadc0a9808bbb",
 	}, func(ctx context.Context, l privacy.Ledger) error {
@@ -342,10 +339,9 @@ func newBudgetReconcileCommand(app *app) *cobra.Command {
 	cmd := app.budget(&cobra.Command{
 		Use:   "reconcile",
 		Short: "Book what a restored or cloned ledger has forgotten",
-		Long: "reconcile books what was spent behind the last entry that the ledger and this machine both have; releases go on from\n" +
-			"what was really spent. Run it on every machine that spends from this ledger; where several saw the same loss, more is\n" +
-			"booked than was lost, never less. With --other-data the marks of a ledger that is gone are forgotten instead: say so\n" +
-			"only where the data that was spent from are gone too.",
+		Long: "reconcile books what was spent behind the last entry that the ledger and this machine both have. Run it on every\n" +
+			"machine that spends from this ledger. With --other-data the marks of a ledger that is gone are forgotten instead: say\n" +
+			"so only where the data that was spent from are gone too.",
 		Example: "  graphcloak budget reconcile --from folder:mygraph",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		seen, err := marks()

@@ -17,12 +17,10 @@ func newCloakCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cloak",
 		Short: "The sensor's side: readings in, private readings out",
-		Long: "cloak reads one reading a line on standard input, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be\n" +
-			"published on standard output. All it needs is the sensor's package, made by `graphcloak plan --sensor-package-dir`.\n" +
-			"Release ids must grow (1, 2, …, 10); the last id and the budget spent are on disk before a value is written. A\n" +
-			"reading outside the package's range is clipped to it without a word, for a log that said so would give it away.\n\n" +
-			"With --answers it is a person's side of a question of yes or no: {\"truth\": true} in, the answer out. The answer of\n" +
-			"a round is kept on disk and given again, whatever the truth has become.",
+		Long: "cloak reads one reading a line, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be published. All it needs is\n" +
+			"the sensor's package, made by `graphcloak plan --sensor-package-dir`. Release ids must grow (1, 2, …, 10). With\n" +
+			"--answers it is a person's side of a question of yes or no: {\"truth\": true} in, the answer out; the answer of a round\n" +
+			"is kept and given again.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +
 			"  echo '{\"releaseId\": \"1\", \"reading\": 0.7}' | graphcloak cloak --package sensor-17.json --sigma-min 0.2\n" +
 			"  echo '{\"truth\": true}' | graphcloak cloak --answers --package Ann.json --epsilon-max 2",

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -164,18 +162,9 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
 		p.Sentence(), report.ExposedBy(p.Plan),
 	}
-	rows := [][]any{
-		{"epsilonWouldSpend", term.Cell(p.Epsilon, -1)},
-		{"deltaWouldSpend", term.Cell(p.Delta, -1)},
-		{"sigma", sigmas(noise)},
-		{"nodeCount", term.Cell(p.NodeCount, -1)},
-		{"sensorCount", term.Cell(len(p.Sensors), -1)},
-		{"nodeProperties", strings.Join(names, " ")},
-	}
-	return a.render(result, term.Section{
-		Title: "Dry run: nothing was written or spent", Columns: []string{"name", "value"},
-		Rows: slices.Values(rows),
-	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
+	facts := term.Fields(result, "dryRun", "guarantee", "notProtected")
+	facts.Title = "Dry run: nothing was written or spent"
+	return a.render(result, facts, term.Section{Title: "Guarantee", Text: p.Sentence()})
 }
 
 // outdated explains a run that cannot be completed since its graph is another.

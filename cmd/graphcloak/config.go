@@ -18,29 +18,18 @@ func newConfigCommand(app *app) *cobra.Command {
 }
 
 func newConfigViewCommand(app *app) *cobra.Command {
-	origins := false
-	cmd := &cobra.Command{
+	return app.withSettings(&cobra.Command{
 		Use:     "view",
-		Short:   "Every setting as it would be used; secrets are masked",
-		Example: "  graphcloak config view\n  graphcloak config view --origins --tau 3",
+		Short:   "Every setting as it would be used, and where it came from; secrets are masked",
+		Example: "  graphcloak config view\n  graphcloak config view --tau 3",
 		RunE: func(*cobra.Command, []string) error {
 			entries := app.config.Entries()
-			table := term.Table([]string{"key", "value", "origin"}, entries, func(e config.Entry) []any {
-				return []any{e.Key, settingText(e.Value), e.Origin}
-			})
-			if origins {
-				return app.render(map[string]any{"settings": entries}, table)
-			}
-			values := make(map[string]any, len(entries))
-			for _, e := range entries {
-				values[e.Key] = e.Value
-			}
-			return app.render(map[string]any{"settings": values}, table.Only([]int{0, 1}))
+			return app.render(map[string]any{"settings": entries},
+				term.Table([]string{"key", "value", "origin"}, entries, func(e config.Entry) []any {
+					return []any{e.Key, settingText(e.Value), e.Origin}
+				}))
 		},
-	}
-	cmd = app.withSettings(cmd, nil, config.Groups()[:len(config.Groups())-1]...)
-	cmd.Flags().BoolVar(&origins, "origins", false, "say where each value came from")
-	return cmd
+	}, nil, config.Groups()[:len(config.Groups())-1]...)
 }
 
 func newConfigValidateCommand(app *app) *cobra.Command {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,9 +33,7 @@ func newDemoCommand(app *app) *cobra.Command {
 		Short: "The whole pipeline on a shipped graph: no server, no files needed",
 		Long: "demo copies a shipped graph into a folder, hides the source that it has, and names the likely community, with what\n" +
 			"really happened beside it. The folder is a full store, with result.json, result.csv and report.html, a page with a\n" +
-			"map. Each further run in the same folder spends budget again.\n\n" +
-			"With --whisper people are asked whether they have heard a rumour, each answer is flipped at random, and the team where\n" +
-			"it began is named. A further run asks nobody again, since answers are kept, and spends nothing.",
+			"map. With --whisper people are asked whether they have heard a rumour, and the team where it began is named.",
 		Example: "  graphcloak demo\n" +
 			"  graphcloak demo --whisper\n" +
 			"  graphcloak demo --from example:karate --epsilon 8",
@@ -191,50 +188,12 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		view.Command += " --dir=" + quoteShell(dir)
 	}
 	a.page = func(rep *report.Report) (term.Section, error) {
-		view.Truth = compareWithTruth(rep, source)
+		view.Truth = page.NewTruth(rep, source)
 		written, err := a.writePage(ctx, s, path, view, rep)
 		written.Text, written.Last = view.Truth.Text+"\n"+written.Text, true
 		return written, err
 	}
 	return nil
-}
-
-// compareWithTruth compares an answer with the true sources, which only a demo may show.
-func compareWithTruth(rep *report.Report, source []float64) *page.Truth {
-	t := &page.Truth{}
-	nodes, name := rep.Nodes(), map[int]string{}
-	for _, c := range rep.Communities {
-		name[c.CommunityID] = c.Name
-	}
-	var places []string
-	for v, x := range source {
-		if x > 0 {
-			t.Nodes = append(t.Nodes, v)
-			t.Right = t.Right || nodes.Community[v] == rep.Communities[0].CommunityID
-			if place := fmt.Sprintf("node %s, in community %s", nodes.Graph.ID(v), name[nodes.Community[v]]); rep.Whisper == nil {
-				places = append(places, place)
-				continue
-			}
-			who := string(nodes.Graph.ID(v))
-			if nodes.Captions != nil {
-				who = nodes.Captions[v] + " (" + who + ")"
-			}
-			places = append(places, fmt.Sprintf("%s, of community %s", who, name[nodes.Community[v]]))
-		}
-	}
-	verdict := "The likeliest community is another: a run at these settings is wrong now and then."
-	switch {
-	case len(rep.Communities) == 1:
-		verdict = "There is a single community."
-	case t.Right:
-		verdict = "The likeliest community is the right one."
-	}
-	where := "the source was at " + strings.Join(places, "; at ")
-	if rep.Whisper != nil {
-		where = "the whisper was started by " + strings.Join(places, "; and by ")
-	}
-	t.Text = fmt.Sprintf("What really happened: %s. %s", where, verdict)
-	return t
 }
 
 // nameFile ties a demo folder to its graph.

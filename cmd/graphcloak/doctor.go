@@ -24,10 +24,10 @@ func newDoctorCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check connection, version, rights and constraints, and say what to do",
-		Long: "doctor looks at everything that a run needs of the server, or of a folder. Where labels or types are named it reads\n" +
-			"the graph too, and warns of what will disappoint. `graphcloak job list` names jobs that cannot run. It changes\n" +
-			"nothing; --fix makes the constraints that are missing, and that of --node-key. --print-setup prints the Cypher of the\n" +
-			"constraints and, where the server has roles, of the least role; without a server, for Enterprise and Aura.",
+		Long: "doctor looks at everything that a run needs of the server, or of a folder, and where labels or types are named reads\n" +
+			"the graph, and warns of what will disappoint. It changes nothing; --fix makes the constraints that are missing, and\n" +
+			"that of --node-key. --print-setup prints the Cypher of the constraints and, where the server has roles, of the least\n" +
+			"role.",
 		Example: "  graphcloak doctor --uri neo4j://localhost:7687 -u neo4j --node-labels Person",
 		GroupID: groupManage,
 		RunE: func(cmd *cobra.Command, _ []string) error {

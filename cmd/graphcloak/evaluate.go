@@ -28,11 +28,9 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate",
 		Short: "How often the answer would be right, and what its confidence is worth",
-		Long: "evaluate simulates single sources on your own graph: it draws a source, releases its measurement as the plan\n" +
-			"says, and recovers. It reports how often the right community is named, how often none stands out, whether\n" +
-			"confidence is calibrated, how often the 95 % credible set holds the source, and how far the posterior is from\n" +
-			"it; and the same for uniform noise, where the plan's is allocated. Noise comes from the sampler of a release,\n" +
-			"with a fixed key: the same call gives the same result. It reads no signal and spends nothing.\n\n" +
+		Long: "evaluate simulates single sources on your own graph: it draws a source, releases its measurement as the plan says,\n" +
+			"and recovers. It reports how often the right community is named, whether confidence is calibrated, and how often the\n" +
+			"95 % credible set holds the source. The same call gives the same result. It reads no signal and spends nothing.\n\n" +
 			"--scenario lets what happens differ from the model, while the posterior knows the model only:\n" + scenarioList() + "\n" +
 			"Or it names one of the plan's own graphs, on which the process then runs.",
 		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
@@ -189,7 +187,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if e.Sets != nil {
 		sections = append(sections, keptSets(e))
 	}
-	return a.render(e, append(sections, term.Section{Title: "Notes", Text: onePerLine(e.Notes)}, term.Section{Answer: evaluationAnswer(e)},
+	return a.render(e, append(sections, term.Section{Title: "Notes", Text: onePerLine(e.Notes)}, term.Section{Answer: e.Answer()},
 		term.Section{Items: []term.Item{
 			{Mark: "Spent", Text: spent},
 			{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
 )
 
@@ -104,14 +103,3 @@ func rate(p *study.Proportion) string {
 
 // decimals is a number with the three decimals that a simulation resolves.
 func decimals(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
-
-// evaluationAnswer says how far an answer on this graph may be trusted.
-func evaluationAnswer(e *study.Evaluation) string {
-	p := e.Performance
-	text := fmt.Sprintf("The right community ranks first in %s of %d runs (95 %% interval %.0f to %.0f %%), where chance is right in %s.",
-		report.Percent(p.Right.Rate), e.Trials, 100*p.Right.Lower, 100*p.Right.Upper, report.Percent(e.Chance))
-	if c := p.Calibration; c.Error <= c.Limit {
-		return text + " The confidence that it states is as good as it says, as far as so many runs can tell."
-	}
-	return text + fmt.Sprintf(" The confidence that it states is off by %s on average.", report.Percent(p.Calibration.Error))
-}

@@ -183,7 +183,7 @@ func defaultSuggestion(err error, exit int) string {
 		}
 	}
 	if e, ok := errors.AsType[*config.Error](err); ok && e.Origin.Layer != config.LayerFlag { // who typed it knows
-		return "`graphcloak config view --origins` shows where each value comes from"
+		return "`graphcloak config view` shows where each value comes from"
 	}
 	if exit == exitTransient {
 		return "try again"
@@ -196,7 +196,7 @@ func defaultSuggestion(err error, exit int) string {
 var ownPackages = []string{
 	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect",
 	"jobs", "laplacian",
-	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "study",
+	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "serve", "study",
 }
 
 // textOf is an error without the names of our packages before what they say.

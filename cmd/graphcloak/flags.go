@@ -30,12 +30,8 @@ func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// The settings of commands on a store, and of those on a model of its graph.
-var (
-	storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
-	modelGroups = append(slices.Clone(storeGroups), config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
-		config.GroupSensors, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)
-)
+// storeGroups are the settings of commands on a store.
+var storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
 
 // withSettings gives a command the flags of some groups. The defaults, by key,
 // are the command's own.

@@ -24,7 +24,7 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		about = cmd.Short
 	}
 	if !a.helpAll && cmd.HasParent() && cmd.Runnable() {
-		about = inShort(about)
+		about, _, _ = strings.Cut(about, "\n\n")
 	}
 	fmt.Fprintf(w, "%s", term.Reflow(about, min(a.width, term.ProseWidth)))
 	if cmd.HasExample() {
@@ -52,21 +52,6 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
 	fmt.Fprintf(w, "\nDocumentation: %s\n", docsURL)
-}
-
-// shortAbout is the length of what a short help says of a command, in bytes.
-const shortAbout = 400
-
-// inShort keeps the first whole sentences of a text.
-func inShort(text string) string {
-	if len(text) <= shortAbout {
-		return text
-	}
-	flat := strings.ReplaceAll(text[:shortAbout], "\n", " ")
-	if end := strings.LastIndex(flat, ". "); end >= 0 {
-		return text[:end+1]
-	}
-	return text
 }
 
 // commonFlags are the flags that most calls need; --help-all has all. Commands about jobs, whose settings are their own, have

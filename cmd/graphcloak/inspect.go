@@ -6,20 +6,17 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
-	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/sensitivity"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
-	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/inspect"
 )
 
@@ -27,10 +24,9 @@ func newInspectCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
 		Short: "The graph in the paper's terms: spectrum, condition, coherence, Δ₂",
-		Long: "inspect reads the public graph and answers the paper's questions of it: algebraic connectivity, the spectrum of\n" +
-			"L, how ill-conditioned and coherent e^{-τL} is, leverage scores, the certified sensitivity with the relationship\n" +
-			"that attains it, the bounds of the paper's lemmas, and the ceiling on telling two neighbours apart under the ε and\n" +
-			"δ given. Beyond 5,000 nodes what takes all eigenpairs is left out. It reads no signal and spends nothing.",
+		Long: "inspect reads the public graph and answers the paper's questions of it: algebraic connectivity, the spectrum of L, how\n" +
+			"ill-conditioned and coherent e^{-τL} is, leverage scores, the certified sensitivity, the bounds of the paper's lemmas.\n" +
+			"Beyond 5,000 nodes what takes all eigenpairs is left out. It reads no signal and spends nothing.",
 		Example: "  graphcloak inspect --from example:karate --tau 2\n" +
 			"  graphcloak inspect --uri neo4j://localhost:7687 -u neo4j --node-labels Person --format json",
 		GroupID: groupPipeline,
@@ -88,7 +84,7 @@ func (a *app) inspect(ctx context.Context) error {
 	return a.showInspection(inspection{
 		in, options.Budget.Epsilon, options.Budget.Delta, sigma,
 		posterior.Ceiling(in.Sensitivity.Upper, sigma),
-	}, model.Graph)
+	})
 }
 
 // checkOneTau refuses a τ that is no number.
@@ -135,15 +131,17 @@ func (a *app) inspected(ctx context.Context, s graphStore, settings graphcloak.S
 	}, nil
 }
 
-func (a *app) showInspection(in inspection, g *graph.Graph) error {
-	sections := []term.Section{
-		{Title: in.title(), Columns: []string{"name", "value"}, Rows: slices.Values(in.facts())},
-		{
-			Title: "Δ₂",
-			Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
-				in.Sensitivity.Lower, in.Sensitivity.Upper, in.Sensitivity.Edge[0], in.Sensitivity.Edge[1]),
-		},
+func (a *app) showInspection(in inspection) error {
+	facts := term.Fields(in)
+	facts.Title = "The graph and e^{-τL}"
+	if in.EntryCount > 0 {
+		facts.Title = "The graph and the given operator"
 	}
+	sections := []term.Section{facts, {
+		Title: "Δ₂",
+		Text: fmt.Sprintf("Δ₂ lies in [%.6g, %.6g]; the relationship of %q and %q attains the lower end.",
+			in.Sensitivity.Lower, in.Sensitivity.Upper, in.Sensitivity.Edge[0], in.Sensitivity.Edge[1]),
+	}}
 	if len(in.Bounds) > 0 {
 		sections = append(sections, term.Section{
 			Title: "The paper's bounds", Columns: []string{"statement", "value", "holds"},
@@ -161,54 +159,4 @@ func (a *app) showInspection(in inspection, g *graph.Graph) error {
 		sections = append(sections, term.Section{Text: "Note: " + n})
 	}
 	return a.render(in, sections...)
-}
-
-func (in inspection) title() string {
-	if in.EntryCount > 0 {
-		return "The graph and the given operator"
-	}
-	return "The graph and e^{-τL}"
-}
-
-// facts are the numbers, with bounds where a number is one.
-func (in inspection) facts() [][]any {
-	largest := in.Components[0].Size
-	rows := [][]any{
-		{"nodes", in.NodeCount},
-		{"relationships", in.RelationshipCount},
-		{"components", fmt.Sprintf("%d; the largest has %s", len(in.Components), report.Count(largest, "node"))},
-		{"sensors", in.SensorCount},
-	}
-	if in.EntryCount > 0 {
-		rows = append(rows, []any{"entries of the given operator", in.EntryCount})
-	} else {
-		rows = append(rows, []any{"τ, Laplacian", fmt.Sprintf("%v, %s", in.Tau, in.Laplacian)})
-	}
-	optional := func(name string, v *float64) {
-		if v != nil {
-			rows = append(rows, []any{name, *v})
-		}
-	}
-	optional("algebraic connectivity λ₂", in.Lambda2)
-	largestEigenvalue := "λ_max"
-	if !in.Exact {
-		largestEigenvalue = "λ_max, at most"
-	}
-	if in.EntryCount == 0 {
-		optional(largestEigenvalue, &in.LambdaMax)
-	}
-	optional("log₁₀ κ₂", in.Kappa2Log10)
-	optional("effective rank", in.EffectiveRank)
-	if in.Coherence != nil {
-		rows = append(rows, []any{
-			"coherence μ",
-			fmt.Sprintf("%.6g, of %q and %q", in.Coherence.Value, in.Coherence.Nodes[0], in.Coherence.Nodes[1]),
-		})
-	}
-	if in.MassError != nil {
-		rows = append(rows, []any{"mass: columns add up to 1 within", *in.MassError})
-	}
-	return append(rows,
-		[]any{fmt.Sprintf("uniform noise σ at ε = %v, δ = %v", in.Epsilon, in.Delta), in.Sigma},
-		[]any{"ceiling: neighbours are distinguished at most", in.Ceiling})
 }

@@ -61,7 +61,6 @@ func (a *app) openJobs(ctx context.Context) (graphStore, *jobs.Engine, error) {
 	return s, jobs.New(jobs.Options{
 		Store: jobsOf(s), Runner: jobRunner{a, s}, Settings: a.config.Jobs, Instance: instance(),
 		Lease: pace(leasePace), Poll: pace(pollPace), Drain: drain, Log: a.log,
-		Cautions: jobRunner{a, s}.cautions,
 	}), nil
 }
 

@@ -62,59 +62,6 @@ func (r jobRunner) Check(d jobs.Definition) error {
 	return err
 }
 
-// cautions warns of jobs whose private property the store does not have, whose scope has no cap
-// where they need one, and whose run costs more than the whole cap. Each account is read once;
-// what cannot be read now says nothing.
-func (r jobRunner) cautions(ctx context.Context, waiting []jobs.Definition) map[string]jobs.Caution {
-	found, accounts := make(map[string]jobs.Caution), make(map[string]*privacy.Account)
-	known, unread := r.s.Properties(ctx)
-	for _, d := range waiting {
-		a, err := r.of(d)
-		if err != nil {
-			continue
-		}
-		if property := signalOf(a.config).Property(); unread == nil && property != "" && !slices.Contains(known, property) {
-			found[d.Name] = jobs.Caution{Err: inFull(
-				fail(exitNotFound, "no node of the store has the property %q, so its first run will fail",
-					property).hint("fix the job, or give the nodes the property"))}
-			continue
-		}
-		scope := scopeOf(a.config)
-		account, asked := accounts[scope]
-		if !asked {
-			if read, err := privacy.ReplayLedger(ctx, r.s.Ledger(), scope); err == nil {
-				account = &read
-			}
-			accounts[scope] = account
-		}
-		if account != nil {
-			found[d.Name] = cautionOf(a.config.Privacy, *account)
-		}
-	}
-	return found
-}
-
-// cautionOf says how the account of a job will refuse its first run.
-func cautionOf(p config.Privacy, account privacy.Account) (c jobs.Caution) {
-	limit := account.Cap
-	switch {
-	case limit == nil:
-		c.Err = inFull(fail(exitBudget, "its budget scope %q has no cap, so its first run will be refused", account.Scope).hint("%s",
-			term.Visible(limitFirst(account.Scope))))
-	case limit != nil && p.Epsilon > limit.Epsilon && p.Delta >= limit.Delta:
-		c.Status = jobs.JobStatus(jobs.OverBudget)
-		c.Err = inFull(fail(exitBudget, "a run of (%v, %v) costs more than the whole cap of scope %q, %v, so its first run will be refused",
-			p.Epsilon, p.Delta, account.Scope, limit).
-			hint("use a smaller epsilon in the job, or let its owner raise the cap by `graphcloak budget set`"))
-	}
-	return c
-}
-
-// inFull is a failure whose message says what to do too, for where the message is all that is shown.
-func inFull(f *failure) error {
-	return fmt.Errorf("%w: %s", f, f.suggestion)
-}
-
 // tickJob returns the job of the settings, with its noise.
 func (a *app) tickJob() (graphcloak.Job, error) {
 	job, err := a.job()

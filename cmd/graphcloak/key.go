@@ -5,9 +5,6 @@ package main
 import (
 	"crypto/rand"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,9 +23,7 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 		Use:   "create FILE",
 		Short: "Draw a master secret",
 		Long: "create writes 32 random bytes to a new file of mode 0600. The file removes the noise of every escrow release of its\n" +
-			"epoch. To rotate, create another and use the next number of\n" +
-			"--deployment. Once every copy of a file is deleted, the releases of its\n" +
-			"epoch are private for everyone.",
+			"epoch. To rotate, create another and use the next number of --deployment.",
 		Example: "  graphcloak key create epoch-1.key",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -56,9 +51,9 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 			if master == "" {
 				return fail(exitUsage, "no master secret is named").hint("give --key FILE, made by `graphcloak key create`")
 			}
-			files, err := deriveKeys(master, dir, args)
+			files, err := sensor.DeriveKeys(master, dir, args)
 			if err != nil {
-				return err
+				return asRefusal(err)
 			}
 			return app.render(map[string]any{"files": files}, term.Section{
 				Columns: []string{"file"}, Rows: term.Rows(files, func(f string) []any { return []any{f} }),
@@ -69,44 +64,6 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 	cmd.Flags().StringVar(&master, "key", "", "`FILE` with the master secret")
 	cmd.Flags().StringVar(&dir, "dir", "keys", "`DIR` for the sensors' keys")
 	return cmd
-}
-
-// deriveKeys writes a key beside each package's name. The packages are checked
-// before anything is written.
-func deriveKeys(master, dir string, paths []string) ([]string, error) {
-	secret, err := sensor.ReadKeyFile(master)
-	if err != nil {
-		return nil, asRefusal(err)
-	}
-	keys := make([]*privacy.SensorKey, len(paths))
-	for i, path := range paths {
-		p, err := sensor.ReadFile(path)
-		if err != nil {
-			return nil, asRefusal(fmt.Errorf("%s: %w", path, err))
-		}
-		if p.Randomness != privacy.EscrowRandomness {
-			return nil, fail(exitValidation, "%s asks for system randomness", path).hint("plan with --deployment NAME")
-		}
-		escrow, err := privacy.NewEscrow(secret, p.Deployment, p.Epoch)
-		if err != nil {
-			return nil, asRefusal(err)
-		}
-		if keys[i], err = escrow.SensorKey(string(p.Sensor.ID)); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	files := make([]string, len(paths))
-	for i, path := range paths {
-		name := strings.TrimSuffix(filepath.Base(path), ".json") + ".key"
-		files[i] = filepath.Join(dir, name)
-		if err := sensor.WriteKeyFile(files[i], keys[i].Bytes()); err != nil {
-			return nil, err
-		}
-	}
-	return files, nil
 }
 
 // needDrawnID refuses escrow randomness for a release whose id is not drawn: another

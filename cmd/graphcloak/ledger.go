@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -53,11 +52,6 @@ func explain(job graphcloak.Job, err error) error {
 	if !errors.Is(err, run.ErrNoCap) {
 		return err
 	}
-	return fail(exitBudget, "%w", err).hint("%s", limitFirst(run.Scope(job.Signal)))
-}
-
-// limitFirst is the command that gives a scope its cap.
-func limitFirst(scope string) string {
-	return fmt.Sprintf("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, with the same "+
-		"--from or --uri", quoteShell(scope))
+	return fail(exitBudget, "%w", err).hint("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, "+
+		"with the same --from or --uri", quoteShell(run.Scope(job.Signal)))
 }

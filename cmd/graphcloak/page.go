@@ -20,7 +20,6 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/plan"
-	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
@@ -103,21 +102,9 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if err != nil || x.Epsilon == nil {
 		return nil, err
 	}
-	b := &page.Budget{
-		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
-		PerSensor: x.Guarantee == privacy.PerSensor.String(), PerPerson: x.Guarantee == privacy.PerPerson.String(),
-	}
-	if x.CapEpsilon != nil {
-		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
-		if x.Guarantee == privacy.PerPerson.String() { // whose cap is one of ε alone
-			b.CapDelta = 0
-		}
-		if x.CapPerSeconds > 0 {
-			b.Per = config.Span(time.Duration(x.CapPerSeconds) * time.Second).String()
-		}
-		if x.RemainingEpsilon != nil {
-			b.Left = *x.RemainingEpsilon
-		}
+	b := page.NewBudget(x)
+	if x.CapPerSeconds > 0 {
+		b.Per = config.Span(time.Duration(x.CapPerSeconds) * time.Second).String()
 	}
 	return b, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -35,57 +34,15 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 		},
 		{Text: uniformReason(p)},
 		{Text: accuracyLimit(p)},
-		{Text: allocationCost(p)},
+		{Text: p.PriceOfAllocation()},
 	}
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true},
-		term.Section{Answer: planAnswer(p)},
+		term.Section{Answer: p.Answer()},
 		term.Section{Items: append(qualified(p.Promise().Qualified()),
 			term.Item{Mark: "Spent", Text: "nothing: a plan reads no signal"},
 			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan with every number, and release --plan takes it; -v shows the " +
 				"guarantee in words"},
 		)})...)
-}
-
-// planAnswer says what the plan promises, and how often the answer would be right.
-func planAnswer(p *graphcloak.Plan) string {
-	head := fmt.Sprintf("At ε = %v and δ = %v", p.Epsilon, p.Delta)
-	if r := p.Uncertainty.Tau(); r.IsWide() {
-		head += fmt.Sprintf(", certified for any τ from %v to %v,", r.From, r.To)
-	}
-	if p.Guarantee == privacy.PerSensor {
-		head += " of each sensor's value by itself (of all together ε is larger),"
-	}
-	e := p.Accuracy
-	if s := p.Searched(); e == nil && s != nil && p.Allocated == nil {
-		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs.", head, report.Percent(s.Equal), s.Trials)
-	} else if e == nil && s != nil {
-		return fmt.Sprintf("%s the answer was right in %s of %d simulated runs; with the same σ everywhere it was in %s.", head,
-			report.Percent(s.Right), s.Trials, report.Percent(s.Equal))
-	}
-	if e == nil {
-		return head + " a source stays hidden within α; how often the answer would be right was not simulated."
-	}
-	if e.Few() {
-		return fmt.Sprintf("%s a source stays hidden within α; how often the answer would be right is not told by %s: --trials %d "+
-			"or more are.",
-			head, report.Count(e.Trials, "simulated run"), report.LeastTrials)
-	}
-	return fmt.Sprintf("%s the answer would be right in %s of the runs (95 %% interval %.0f to %.0f %%), where chance is right in %s; "+
-		"the source would stay hidden among %s on average.",
-		head, report.Percent(e.Probability), 100*e.Lower, 100*e.Upper, report.Percent(e.Chance), nodesOnAverage(e.CredibleSetSize))
-}
-
-// nodesOnAverage is a mean number of nodes.
-func nodesOnAverage(n float64) string {
-	text := strconv.FormatFloat(n, 'g', term.FewDigits, 64)
-	if n >= 999.5 { // as many digits count, and all are written
-		digits := math.Pow(10, math.Floor(math.Log10(n))+1-term.FewDigits)
-		text = strconv.FormatFloat(math.Round(n/digits)*digits, 'f', 0, 64)
-	}
-	if text == "1" {
-		return "1 node"
-	}
-	return text + " nodes"
 }
 
 // uniformReason says why noise is uniform though it might have been allocated.
@@ -136,27 +93,4 @@ func planChoice(name string, sensors int, e *report.Accuracy) []any {
 		name, sensors, term.Probability(e.Probability), fmt.Sprintf("%.2f–%.2f", e.Lower, e.Upper),
 		term.Cell(e.CredibleSetSize, term.FewDigits), term.Cell(e.KnownMassSetSize, term.FewDigits),
 	}
-}
-
-// allocationCost warns where, to a reader who knows the amplitude, a source hides among
-// fewer nodes than under uniform noise.
-func allocationCost(p *graphcloak.Plan) string {
-	if p.Allocated == nil || p.Accuracy == nil || p.Allocated.Uniform.Accuracy == nil {
-		return ""
-	}
-	here, uniform := p.Accuracy.KnownMassSetSize, p.Allocated.Uniform.Accuracy.KnownMassSetSize
-	if here >= uniform {
-		return ""
-	}
-	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides "+
-		"among %s on average, "+
-		"under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", nodesOnAverage(here), uniform)
-}
-
-// sigmas shows the σ of all sensors.
-func sigmas(n report.Noise) string {
-	if n.Sigma == 0 {
-		return term.Cell(n.SigmaMin, term.Digits) + " to " + term.Cell(n.SigmaMax, term.Digits)
-	}
-	return term.Cell(n.Sigma, term.Digits)
 }

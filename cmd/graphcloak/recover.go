@@ -24,10 +24,9 @@ func newRecoverCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover",
 		Short: "The likely source community, from a private measurement",
-		Long: "recover computes the posterior, ranks the communities, and solves Basis Pursuit Denoising with a certificate.\n" +
-			"It costs no privacy. It takes a release file, or, where no record of the release is at hand, a node property\n" +
-			"with the private values. The σ of each value's noise is read beside it, from the property of the same name\n" +
-			"with Sigma at its end, as a run writes it; where there is none, --sigma gives one σ for all.",
+		Long: "recover computes the posterior, ranks the communities, and solves Basis Pursuit Denoising with a certificate. It costs\n" +
+			"no privacy. It takes a release file, or a node property with the private values; the σ of each is read from the\n" +
+			"property of the same name with Sigma at its end, or --sigma gives one for all.",
 		Example: "  graphcloak recover --from example:karate --release release.json --community-property club\n" +
 			"  graphcloak recover --from folder:mygraph --measurement-property gcPrivateHeat --tau 2",
 		GroupID: groupPipeline,

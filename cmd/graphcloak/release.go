@@ -20,11 +20,9 @@ func newReleaseCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release",
 		Short: "Spend the budget of a plan and release the private measurement",
-		Long: "release reads the signal, records the spend in the ledger of the store, and only then adds each sensor's own\n" +
-			"noise. It refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran\n" +
-			"`graphcloak cloak`, and no raw reading is seen. An interrupted one is completed as that of `graphcloak run` is. The JSON " +
-			"output is a release file for `graphcloak recover`;\n" +
-			"--mode write also writes the private values into the store.",
+		Long: "release reads the signal, records the spend in the ledger of the store, and only then adds each sensor's own noise. It\n" +
+			"refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran `graphcloak cloak`.\n" +
+			"The JSON output is a release file for `graphcloak recover`; --mode write also writes the private values into the store.",
 		Example: "  graphcloak release --from example:karate --plan plan.json --source-property source -o release.json\n" +
 			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o " +
 			"release.json\n" +

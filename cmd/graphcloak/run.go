@@ -25,12 +25,10 @@ func newRunCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "The main job: plan, release, recover and write back",
-		Long: "run reads the graph, certifies the sensitivity, spends the budget, releases each sensor's private value,\n" +
-			"recovers the likely source community, and writes the results back as node properties with one\n" +
-			"(:GraphCloakRun) node. Input, conflicts, rights, room and the folder for state are checked, and the run is\n" +
-			"reserved, before anything is spent. What is spent stays spent: an interrupted run is completed by the same\n" +
-			"command or by --resume, at no further cost, or given up by --undo. Exit 13 says that budget is or may\n" +
-			"be spent and the run is unfinished.",
+		Long: "run reads the graph, certifies the sensitivity, spends the budget, releases each sensor's private value, recovers the\n" +
+			"likely source community, and writes the results back as node properties with one (:GraphCloakRun) node. What is spent\n" +
+			"stays spent: an interrupted run is completed by the same command or by --resume, at no further cost, or given up by\n" +
+			"--undo.",
 		Example: "  graphcloak run --uri neo4j://localhost:7687 -u neo4j --node-labels Person --relationship-types KNOWS \\\n" +
 			"    --source-property risk --epsilon 4\n" +
 			"  graphcloak run --from folder:mygraph --source-property source --mode stats --dry-run\n" +

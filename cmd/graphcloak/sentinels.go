@@ -11,6 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/jobs/serve"
 	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -40,6 +41,14 @@ func sentinels() []sentinel {
 		{connector.ErrNotFound, exitNotFound, "check the spelling"},
 		{connector.ErrReadOnly, exitAuth, "the ledger is kept beside the data: use a store that takes writes"},
 		{connector.ErrAuth, exitAuth, "check the rights, and for a server user name and password: `graphcloak doctor` tests them"},
+		{serve.ErrNoToken, exitUsage, "give --token-file FILE, made by `openssl rand -hex 32 > FILE; chmod 600 FILE`, or listen on " +
+			"127.0.0.1"},
+		{serve.ErrPlain, exitUsage, "give --tls-certificate FILE, or none where a proxy before it encrypts"},
+		{serve.ErrTokenFile, exitValidation, "chmod 600 it"},
+		{serve.ErrToken, exitValidation, "make one with `openssl rand -hex 32 > FILE`"},
+		{serve.ErrTLS, exitValidation, ""},
+		{serve.ErrInUse, exitConflict, "stop it, or give another --listen HOST:PORT"},
+		{serve.ErrListen, exitValidation, "give another --listen HOST:PORT"},
 		{jobs.ErrNoJob, exitNotFound, "`graphcloak job list` shows every job"},
 		{jobs.ErrHeld, exitConflict, "wait for its end, or stop it by `graphcloak job cancel NAME`"},
 		{jobs.ErrUnfinished, exitConflict, "`graphcloak job run NAME` completes it"},

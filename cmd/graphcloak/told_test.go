@@ -63,10 +63,6 @@ func TestWhatIsTold(t *testing.T) {
 			not:  "RUNID",
 		},
 		{name: "how what was written is taken out", args: hallRun, want: " --from folder:hall` takes them out"},
-		{
-			name: "what an estimate of evaluate is of", args: "estimate --from folder:hall --source-property leak --tau 1 --delta 0.01",
-			want: "The seconds of evaluate are those of 1,000 trials",
-		},
 		{name: "nothing was written", args: hallStats, want: "Spent ε = 1", not: "Written"},
 		{name: "a single node", args: "plan --from folder:hall --tau 0.1 --epsilon 500 --delta 0.01 --allocation uniform --trials 20 " +
 			"--community-property part", want: "hidden among 1 node on average"},
@@ -146,11 +142,6 @@ func TestHints(t *testing.T) {
 			"leave --epsilon out",
 		},
 		{"evaluate --from folder:path --plan nix.json", exitNotFound, "read nix.json", "`graphcloak plan -o FILE` makes one"},
-		{
-			"estimate --from folder:path --answer-property heard", exitUsage, "--answer-property needs none",
-			"`graphcloak plan` tries it and spends nothing",
-		},
-		{"estimate --from folder:path --operator nix.csv", exitUsage, "--operator takes its place", "12 bytes an entry"},
 		{"plan", exitUsage, "no graph is named", settingsFile + " lies here: give --config " + settingsFile},
 		{"runs --from folder:path", exitUsage, "unknown flag: --from", "does not use it"},
 		{"graph generate path,n=5 -o path5", exitUsage, "takes SPEC DIR, and was given 1 word", "usage:"},

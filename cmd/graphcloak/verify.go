@@ -22,10 +22,9 @@ func newVerifyCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify RELEASE",
 		Short: "Re-check a release without any secret",
-		Long: "verify computes every statement of the file again from its numbers: noise, cost, lattice and hashes. With --plan FILE\n" +
-			"it checks that the release was made under that plan. With a store (--from, --uri) it certifies the sensitivity on the\n" +
-			"graph again, and finds the payment in the ledger. It says what it could not check: `graphcloak audit` tests whether\n" +
-			"noise is drawn as stated. A file that was forged whole, without a store to hold it against, passes.",
+		Long: "verify computes every statement of the file again from its numbers. With --plan FILE it checks that the release was\n" +
+			"made under that plan. With a store (--from, --uri) it certifies the sensitivity on the graph again, and finds the\n" +
+			"payment in the ledger. It says what it could not check. A file that was forged whole, without a store, passes.",
 		Example: "  graphcloak verify release.json\n  graphcloak verify release.json --plan plan.json --from folder:mygraph",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),

@@ -32,16 +32,9 @@ func (a *app) wouldAsk(p *graphcloak.Whisper, job graphcloak.Job) error {
 		Guarantee           string   `json:"guarantee"`
 		NotProtected        []string `json:"notProtected"`
 	}{true, epsilon, len(p.People), p.Round, p.Flip(), names, p.Sentence(), report.ExposedByAnswers()}
-	return a.render(result, term.Section{
-		Title: "Dry run: nothing was asked, written or spent", Columns: []string{"name", "value"},
-		Rows: slices.Values([][]any{
-			{"asked now", len(p.People)},
-			{"ε of each of them", term.Cell(epsilon, -1)},
-			{"an answer is flipped with probability", term.Probability(p.Flip())},
-			{"round", p.Round},
-			{"nodeProperties", strings.Join(names, " ")},
-		}),
-	}, term.Section{Title: "Guarantee", Text: p.Sentence()})
+	facts := term.Fields(result, "dryRun", "guarantee", "notProtected")
+	facts.Title = "Dry run: nothing was asked, written or spent"
+	return a.render(result, facts, term.Section{Title: "Guarantee", Text: p.Sentence()})
 }
 
 // finishAnswers is publish for answers.

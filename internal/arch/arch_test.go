@@ -86,9 +86,9 @@ var table = map[string]row{
 	"run":             {layer: 3, imports: []string{"plan", "*", "internal/disk"}},
 	root:              {layer: 3, imports: []string{"plan", "run", "report"}},
 	"study/simulate":  {layer: 3, imports: []string{"plan", "*"}},
-	"study":           {layer: 3, imports: []string{"plan", "run", "*", "study/simulate", "internal/memory"}},
+	"study":           {layer: 3, imports: []string{"plan", "run", "*", "study/simulate"}},
 	"internal/memory": {layer: 3},
-	"report/page":     {layer: 3, imports: []string{"graph", "report"}},
+	"report/page":     {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"study/advice":    {layer: 3, imports: []string{"graph", "report", "connector"}},
 	"connector":       {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j": {
@@ -112,9 +112,8 @@ var table = map[string]row{
 	"config":            {layer: 3, imports: []string{"expm/tau", "internal/disk", "internal/strictjson", "internal/suggest"}},
 	"internal/disk":     {layer: 3},
 	"internal/columnar": {layer: 3},
-	"internal/metrics":  {layer: 3, imports: []string{"internal/disk"}},
 	"jobs":              {layer: 3},
-	"jobs/serve":        {layer: 3, imports: []string{"jobs", "privacy", "report"}},
+	"jobs/serve":        {layer: 3, imports: []string{"jobs", "privacy", "report", "internal/disk"}},
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak":               {layer: 4, imports: []string{root, "*", "cmd/graphcloak/internal/term"}},
@@ -152,7 +151,7 @@ var reserved = map[string][]string{
 	"github.com/spf13/pflag":           {"config", "cmd/graphcloak"}, // cobra's flags are pflag's
 	"github.com/spf13/cobra":           {"cmd/graphcloak"},
 	"github.com/go-json-experiment":    {"internal/strictjson"},
-	"github.com/prometheus":            {"internal/metrics", "packaging/…"},
+	"github.com/prometheus":            {"jobs/serve", "packaging/…"},
 	"github.com/parquet-go":            {"internal/columnar", "connector/operatorfile", "cmd/graphcloak"},
 }
 

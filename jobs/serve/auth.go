@@ -65,9 +65,9 @@ func local(host string) bool {
 	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Local reports whether an address to listen on is this machine's own, so that no other
+// ownAddress reports whether an address to listen on is this machine's own, so that no other
 // reaches it.
-func Local(listen string) bool {
+func ownAddress(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	return err == nil && host != "" && local(net.JoinHostPort(host, "0"))
 }

@@ -34,17 +34,16 @@ func (s *leaving) Now(ctx context.Context) (time.Time, error) {
 }
 
 // operator asks a server over an engine that is running, without a network.
-func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(path string) string) {
+func operator(t *testing.T) (*leaving, func(path string) string) {
 	t.Helper()
 	store := &leaving{Store: storetest.NewJobStore()}
 	engine := jobs.New(jobs.Options{
 		Store: store, Runner: &runner{}, Instance: "test",
 		Settings: []map[string]any{
 			{"name": "calm", "schedule": "@yearly"},
-			{"name": "needy", "schedule": "@yearly"},
+			{"name": "needy", "schedule": "now and then", "timeout": "not too long", "retryDelay": "some", "missedRuns": "a few"},
 			{"name": "wrong", "schedule": "now and then"},
 		},
-		Cautions: func(context.Context, []jobs.Definition) map[string]jobs.Caution { return cautions },
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -52,7 +51,7 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(pa
 	t.Cleanup(func() { stop(); <-done })
 	left := 3.5
 	server := New(Options{
-		Engine: engine, Store: store, Name: "memory", Token: testToken, Metrics: http.NotFoundHandler(),
+		Engine: engine, Store: store, Name: "memory", Token: testToken,
 		Cost: func(d jobs.Definition) (Cost, bool) { return Cost{"property=risk", 0.5, 1e-5}, d.Name == "calm" },
 		Budgets: func(context.Context) ([]privacy.Balance, error) {
 			return []privacy.Balance{{Scope: "property=risk", Delta: 1e-5, CapEpsilon: &left, RemainingEpsilon: &left}}, nil
@@ -69,16 +68,15 @@ func operator(t *testing.T, cautions map[string]jobs.Caution) (*leaving, func(pa
 // TestWhatNeedsYouStandsFirst: jobs by how much they need a person.
 func TestWhatNeedsYouStandsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		refused := errors.New("the scope has no cap: " + strings.Repeat("so it is refused ", 10))
-		_, ask := operator(t, map[string]jobs.Caution{"needy": {Err: refused}})
+		_, ask := operator(t)
 		synctest.Wait()
 		body := ask("/")
 		calm, needy, wrong := strings.Index(body, `"/jobs/calm"`), strings.Index(body, `"/jobs/needy"`),
 			strings.Index(body, `"/jobs/wrong"`)
-		if !(0 < wrong && wrong < needy && needy < calm) || !strings.Contains(body, "2 of 3 need you") {
+		if !(0 < needy && needy < wrong && wrong < calm) || !strings.Contains(body, "2 of 3 need you") {
 			t.Errorf("wrong at %d, needy at %d, calm at %d: %s", wrong, needy, calm, body)
 		}
-		if !strings.Contains(body, "<summary>the scope has no cap: so it is refused") {
+		if !strings.Contains(body, "<summary>timeout is") {
 			t.Errorf("a long text is not folded: %s", body)
 		}
 	})
@@ -87,7 +85,7 @@ func TestWhatNeedsYouStandsFirst(t *testing.T) {
 // TestJobPageShowsWhatARunSpends: ε, δ, the scope, and what is left in it.
 func TestJobPageShowsWhatARunSpends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, ask := operator(t, nil)
+		_, ask := operator(t)
 		synctest.Wait()
 		if body := ask("/jobs/calm"); !strings.Contains(body, "ε = 0.5, δ = 1e-05 from property=risk") ||
 			!strings.Contains(body, "ε = 3.5 for one more") {
@@ -102,7 +100,7 @@ func TestJobPageShowsWhatARunSpends(t *testing.T) {
 // TestStoreAway: pages show the last known state with its age, without buttons, as a failure to machines.
 func TestStoreAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, ask := operator(t, nil)
+		store, ask := operator(t)
 		synctest.Wait()
 		for _, path := range []string{"/", "/jobs/calm"} {
 			if body := ask(path); strings.Contains(body, "does not answer") || !strings.Contains(body, "calm") {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net/http"
 	"sync"
 
 	"github.com/graphcloak/graphcloak/jobs"
@@ -17,10 +16,9 @@ import (
 type Options struct {
 	Engine  *jobs.Engine
 	Store   jobs.Store
-	Name    string       // of the store, without credentials
-	Version string       // of the program
-	Token   string       // "": nothing can be changed, and this machine alone is answered
-	Metrics http.Handler // of /metrics
+	Name    string // of the store, without credentials
+	Version string // of the program
+	Token   string // "": nothing can be changed, and this machine alone is answered
 	Log     *slog.Logger
 
 	// Budgets returns what every scope has spent and what is left.

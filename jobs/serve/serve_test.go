@@ -70,16 +70,12 @@ func newSite(t *testing.T, token string) *site {
 		{"name": "wrong", "schedule": "<script>"},
 		{"name": "still", "schedule": "@yearly", "paused": true},
 	}})
-	site.engine.Cautions = func(context.Context, []jobs.Definition) map[string]jobs.Caution {
-		return map[string]jobs.Caution{"still": {Err: errors.New("its scope has no cap: `graphcloak budget set <b>`")}}
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { site.engine.Run(ctx); close(done) }()
 	epsilon, limit := 1.0, 8.0
 	server := New(Options{
 		Engine: site.engine, Store: site.store, Name: "memory", Version: "test", Token: token,
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "up 1\n") }),
 		Report: func(_ context.Context, w io.Writer, report []byte) error {
 			_, err := fmt.Fprintf(w, "the report of it: %d bytes", len(report))
 			return err
@@ -165,12 +161,12 @@ func TestPages(t *testing.T) {
 	id := s.runOnce(jobs.Finished)
 	for path, wants := range map[string][]string{
 		"/": {
-			"yearly", "its scope has no cap: `graphcloak budget set &lt;b&gt;", "cannot run",
+			"yearly", "cannot run",
 			"property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id,
 			"&lt;script&gt;alert(1)",
 		},
 		"/jobs/yearly": {"@yearly", "Run now", "Pause", "finished", "/runs/" + id},
-		"/jobs/still":  {"paused", "its scope has no cap: `graphcloak budget set ", "Resume", "It was not run yet."},
+		"/jobs/still":  {"paused", "Resume", "It was not run yet."},
 		"/runs/" + id:  {"the report of it"},
 	} {
 		_, w, body := s.ask("GET", path)
@@ -282,7 +278,7 @@ func TestReady(t *testing.T) {
 	s := newSite(t, testToken)
 	broken := brokenStore{s.store}
 	e := jobs.New(jobs.Options{Store: broken, Runner: s.runner})
-	server := httptest.NewServer(New(Options{Engine: e, Store: broken, Token: testToken, Metrics: http.NotFoundHandler()}).Handler)
+	server := httptest.NewServer(New(Options{Engine: e, Store: broken, Token: testToken}).Handler)
 	defer server.Close()
 	s.http, s.token = server, testToken
 	for path, status := range map[string]int{"/healthz": 200, "/readyz": 503, "/jobs/yearly": 503, "/": 503} {
@@ -318,7 +314,7 @@ func TestLocal(t *testing.T) {
 		"127.0.0.1:8473": true, "localhost:1": true, "[::1]:8473": true, "127.9.9.9:1": true,
 		":8473": false, "0.0.0.0:8473": false, "[::]:8473": false, "10.0.0.1:1": false, "example.org:1": false, "nonsense": false,
 	} {
-		if got := Local(address); got != want {
+		if got := ownAddress(address); got != want {
 			t.Errorf("%s: %v", address, got)
 		}
 	}

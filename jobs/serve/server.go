@@ -4,11 +4,8 @@ package serve
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // Limits of a request.
@@ -21,12 +18,7 @@ const (
 	maxBody    = 4 << 10
 )
 
-// Bounded accepts 64 connections at once, a sixteenth of the files that a process may usually
-// open, so that jobs go on however many connect.
-func Bounded(l net.Listener) net.Listener { return netutil.LimitListener(l, 64) }
-
-// New returns a server with limits on what a client may ask of it. Its address and
-// certificates are the caller's.
+// New returns a server with limits on what a client may ask of it; [Listen] opens its address.
 func New(o Options) *http.Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -45,7 +37,7 @@ func (s *server) handler() http.Handler {
 	open.HandleFunc("GET /readyz", s.ready)
 	open.Handle("/", s.guard(shut))
 
-	shut.Handle("GET /metrics", s.Metrics)
+	shut.HandleFunc("GET /metrics", s.metrics)
 	shut.HandleFunc("GET /style.css", style)
 	shut.HandleFunc("GET /{$}", s.page(s.homePage))
 	shut.HandleFunc("GET /jobs/{name}", s.page(s.jobPage))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -40,6 +41,24 @@ type Budget struct {
 	PerPerson  bool    `json:"perPerson,omitempty"` // all ε are of the person whose answers cost most
 }
 
+// NewBudget is what a scope has spent by its balance, whose Epsilon is not nil.
+func NewBudget(x privacy.Balance) *Budget {
+	b := &Budget{
+		Scope: x.Scope, Releases: int(x.Releases), Epsilon: *x.Epsilon, Delta: x.Delta,
+		PerSensor: x.Guarantee == privacy.PerSensor.String(), PerPerson: x.Guarantee == privacy.PerPerson.String(),
+	}
+	if x.CapEpsilon != nil {
+		b.CapEpsilon, b.CapDelta = *x.CapEpsilon, *x.CapDelta
+		if b.PerPerson { // whose cap is one of ε alone
+			b.CapDelta = 0
+		}
+		if x.RemainingEpsilon != nil {
+			b.Left = *x.RemainingEpsilon
+		}
+	}
+	return b
+}
+
 // Of continues the ε of a scope with what it is of, "" where it is all values.
 func (b Budget) Of() string {
 	switch {
@@ -49,13 +68,6 @@ func (b Budget) Of() string {
 		return " for any single sensor's values, not for several together"
 	}
 	return ""
-}
-
-// Truth is where the sources really were, which only a demonstration knows.
-type Truth struct {
-	Nodes []int
-	Right bool // the first community holds one of them
-	Text  string
 }
 
 // Query is a query of the store and what it lists.
