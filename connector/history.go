@@ -4,10 +4,12 @@ package connector
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak/jobs"
+	"github.com/graphcloak/graphcloak/report"
 )
 
 // Moment returns a time as a value that a store holds; nil where it is zero.
@@ -16,6 +18,28 @@ func Moment(t time.Time) any {
 		return nil
 	}
 	return t.UTC()
+}
+
+// RunOf is what the history tells of a run that has ended with a report. It keeps the values of the nodes of one that wrote them.
+func RunOf(rep *report.Report, mode string) *jobs.Run {
+	run := &jobs.Run{
+		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
+		Spent: rep.EpsilonSpent > 0, EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(),
+		FaultySensors: int64(rep.FaultySensorCount), BPDNStatus: rep.BPDN.Status,
+	}
+	switch {
+	case rep.Verdict() == report.NoSource:
+		run.Answer = report.NoSource
+	case len(rep.Communities) > 0 && rep.Answers():
+		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
+	}
+	if mode == "write" {
+		rep = rep.Keep()
+	}
+	if data, err := json.Marshal(rep); err == nil {
+		run.Report = data
+	}
+	return run
 }
 
 // SelectRuns returns the runs that a query asks for, in its order, without reports.

@@ -15,12 +15,6 @@ func WithWarnings(message string, warnings []string) string {
 	return strings.TrimSpace(message + " " + warnedMark + strings.Join(warnings, "; ") + ".")
 }
 
-// Ended is the message of a run without its warnings before it spent.
-func (r Run) Ended() string {
-	end, _, _ := strings.Cut(r.Message, warnedMark)
-	return strings.TrimSpace(end)
-}
-
 // Warnings are those before the spend, "" without any.
 func (r Run) Warnings() string {
 	_, warnings, _ := strings.Cut(r.Message, warnedMark)

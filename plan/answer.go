@@ -67,5 +67,6 @@ func (p *Plan) PriceOfAllocation() string {
 		return ""
 	}
 	return fmt.Sprintf("The price of allocation: from a reader who knows the mass, which is not protected, a source of mass 1 hides "+
-		"among %s on average, under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.", nodesOnAverage(here), uniform)
+		"among %s on average, under uniform noise among %.3g. ε and δ are the same; --allocation uniform buys it back.",
+		nodesOnAverage(here), uniform)
 }

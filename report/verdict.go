@@ -13,6 +13,15 @@ const (
 	NoSource  = "no sign of a source"
 )
 
+// Meaning says in words what a verdict says of the community that is listed beside it, "" where it is named.
+func Meaning(verdict string) string {
+	return map[string]string{
+		Misfit:    "the measurements do not fit the model, and no community is named",
+		Perhaps:   "the community stands out, and the source is more likely in another",
+		Undecided: "no community stands out; the one here is only the likeliest",
+	}[verdict]
+}
+
 // Detected reports whether there is a source, where that was tested.
 func (r *Report) Detected() bool { return r.Presence == nil || r.Presence.Detected }
 

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"slices"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
@@ -42,14 +41,10 @@ func (a *app) advise(ctx context.Context, m *graphcloak.Model, p *graphcloak.Pla
 		}
 		f.Rough = study.Rough(m.Model, p, part)
 	}
-	a.warnOf(advice.Warnings(f))
-	return nil
-}
-
-func (a *app) warnOf(list []advice.Warning) {
-	for _, w := range list {
+	for _, w := range advice.Warnings(f) {
 		a.warn("%s", w)
 	}
+	return nil
 }
 
 // adviseBeforeSpending is adviseOnPlan, and under --strict a warning ends the run.
@@ -96,7 +91,11 @@ func (a *app) refuseAtChance(ctx context.Context, m *graphcloak.Model, p *graphc
 	if err != nil {
 		return err
 	}
-	a.warnOf(slices.DeleteFunc(advice.Warnings(f), func(w advice.Warning) bool { return w.Code == "accuracy" }))
+	for _, w := range advice.Warnings(f) {
+		if w.Code != "accuracy" {
+			a.warn("%s", w)
+		}
+	}
 	return fail(exitValidation, "%w; nothing was spent",
 		study.AtChance(accuracy)).hint("%s; --spend-at-chance spends all the same", f.Help())
 }

@@ -4,11 +4,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/audit"
@@ -30,7 +30,7 @@ func newAuditCommand(app *app) *cobra.Command {
 			"and bounds ε from below by how well the best distinguisher tells them apart. It tests σ, independence, repeats and\n" +
 			"the lowest bits, and ends with exit code 6 where a guarantee is refuted. It can refute a guarantee, not prove one:\n" +
 			"the proofs are in docs/proofs. It spends nothing.",
-		Example: "  graphcloak audit --plan plan.json\n  graphcloak audit --from example:karate --epsilon 1 --trials 20000",
+		Example: "  graphcloak audit --from example:karate --epsilon 1 --trials 20000",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.trials < 100 {
@@ -99,22 +99,16 @@ func (a *app) audit(ctx context.Context, o auditOptions) error {
 	return a.showAudit(p, r)
 }
 
-// showAudit shows what was found, and fails where the plan is refuted.
 func (a *app) showAudit(p *privacy.Plan, r *audit.Report) error {
-	result := struct {
+	refuted := ""
+	if r.Refuted {
+		refuted = fmt.Sprintf("(ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g under the plan", p.Epsilon,
+			p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability)
+	}
+	return a.concludeAudit(struct {
 		*audit.Report
 		Verdict      string   `json:"verdict"`
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
-	}{r, r.String(), p.Sentence(), report.ExposedBy(p)}
-	if err := a.render(result, term.Section{Title: "Audit", Text: r.String()},
-		term.Section{Title: "Guarantee", Text: p.Sentence()}); err != nil {
-		return err
-	}
-	if !r.Refuted {
-		return nil
-	}
-	return fail(exitValidation, "the audit refutes (ε = %v, δ = %v): at least ε = %.3f; noise like this has probability %.3g "+
-		"under the plan", p.Epsilon, p.Delta, max(r.Distinguish.Epsilon, r.LowBits.Epsilon), r.Noise.Probability).
-		hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
+	}{r, r.String(), p.Sentence(), report.ExposedBy(p)}, r.String(), p.Sentence(), refuted)
 }

@@ -38,8 +38,8 @@ func refuseUnknown(known []string, scope string) error {
 		return nil
 	}
 	return fail(exitNotFound, "the ledger has no scope %q%s", scope, suggestScope(scope, known)).
-		hint("give --create to limit data that nothing was spent of yet; `graphcloak budget show` lists the scopes").
-		about("budgetScope", scope)
+		hint("`graphcloak budget show` lists the scopes; one appears with its first release, or with its first cap by `budget set "+
+			"--create`").about("budgetScope", scope)
 }
 
 func newBudgetSetCommand(app *app) *cobra.Command {
@@ -131,13 +131,15 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 		Long: "show adds up the releases of each scope: their costs ρ, and the ε at which all of them together are private, at the δ\n" +
 			"of the cap, or --delta, or that of the last release. Under the guarantee perSensor the numbers are those of the sensor\n" +
 			"that spent most; under perPerson, for answers of yes or no, those of the person who spent most.",
-		Example: "  graphcloak budget show --from folder:mygraph\n  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j " +
-			"--budget-scope property=risk --delta 1e-6",
+		Example: "  graphcloak budget show --uri neo4j://localhost:7687 -u neo4j --budget-scope property=risk --delta 1e-6",
 	}, func(ctx context.Context, l privacy.Ledger) error {
 		if cmd.Flags().Changed("delta") && !(delta >= privacy.MinDelta && delta < 1) {
 			return fail(exitUsage, "--delta is %v, want a number from %v to below 1", delta, privacy.MinDelta)
 		}
-		scopes, err := shownScopes(ctx, l, scope)
+		scopes, err := l.Scopes(ctx)
+		if err == nil && scope != "" {
+			scopes, err = []string{scope}, refuseUnknown(scopes, scope)
+		}
 		if err != nil {
 			return err
 		}
@@ -146,19 +148,6 @@ func newBudgetShowCommand(app *app) *cobra.Command {
 	cmd.Flags().StringVar(&scope, "budget-scope", "", "show the scope with this `NAME` alone, such as property=risk")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "δ at which ε is shown where a scope has no cap, a `NUMBER`; 0: that of the last release")
 	return cmd
-}
-
-// shownScopes are the one that is named, which must exist, or all.
-func shownScopes(ctx context.Context, l privacy.Ledger, named string) ([]string, error) {
-	all, err := l.Scopes(ctx)
-	if err != nil || named == "" {
-		return all, err
-	}
-	if !slices.Contains(all, named) {
-		return nil, fail(exitNotFound, "the ledger has no scope %q%s", named, suggestScope(named, all)).
-			hint("`graphcloak budget show` lists the scopes; one appears with its first release or cap").about("budgetScope", named)
-	}
-	return []string{named}, nil
 }
 
 // suggestScope asks whether a scope of a similar name was meant.
@@ -192,20 +181,6 @@ func balanceRow(b privacy.Balance) []any {
 	}
 }
 
-// shortBalances are accounts for people, the same at every width of the screen.
-func shortBalances(shown []privacy.Balance, sliding bool) term.Section {
-	pick := []int{0, 1, 3, 4, 5, 8}
-	if sliding {
-		pick = append(pick, 10, 11)
-	}
-	return term.Section{
-		Columns: []string{
-			"scope", "releases", "ρ", "ε", "δ", "cap ε", "cap δ", "left ρ", "left ε", "guarantee", "cap per", "recent ε",
-		},
-		Rows: term.Rows(shown, balanceRow),
-	}.Only(pick)
-}
-
 // showAccounts prints balances. A table has the columns of sliding caps where there is one.
 func (a *app) showAccounts(ctx context.Context, l privacy.Ledger, scopes []string, delta float64) error {
 	balances, err := privacy.Balances(ctx, l, scopes, delta)
@@ -230,7 +205,14 @@ func (a *app) showAccounts(ctx context.Context, l privacy.Ledger, scopes []strin
 			"however old."
 	}
 	if a.outputFormat() == "table" && !a.verbose() {
-		table = shortBalances(balances, sliding)
+		pick := []int{0, 1, 3, 4, 5, 8} // for people, the same at every width of the screen
+		if sliding {
+			pick = append(pick, 10, 11)
+		}
+		table.Columns = []string{
+			"scope", "releases", "ρ", "ε", "δ", "cap ε", "cap δ", "left ρ", "left ε", "guarantee", "cap per", "recent ε",
+		}
+		table = table.Only(pick)
 	}
 	return a.render(map[string]any{"scopes": balances}, table, term.Section{Text: text})
 }

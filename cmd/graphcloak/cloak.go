@@ -17,8 +17,8 @@ func newCloakCommand(app *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cloak",
 		Short: "The sensor's side: readings in, private readings out",
-		Long: "cloak reads one reading a line, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be published. All it needs is\n" +
-			"the sensor's package, made by `graphcloak plan --sensor-package-dir`. Release ids must grow (1, 2, …, 10). With\n" +
+		Long: "cloak reads one reading a line, {\"releaseId\": \"1\", \"reading\": 0.7}, and writes what may be published. All it\n" +
+			"needs is the sensor's package, made by `graphcloak plan --sensor-package-dir`. Release ids must grow (1, 2, …, 10). With\n" +
 			"--answers it is a person's side of a question of yes or no: {\"truth\": true} in, the answer out; the answer of a round\n" +
 			"is kept and given again.",
 		Example: "  read-meter | graphcloak cloak --package sensor-17.json > private.ndjson\n" +

@@ -55,23 +55,20 @@ func (a *app) conclude(ctx context.Context, s graphStore, job graphcloak.Job, re
 // under --strict, as is a proof that it has no answer. What the posterior says stands in
 // both cases.
 func (a *app) certified(b report.BPDN) error {
-	var what, suggestion string
+	what := "Basis Pursuit Denoising is infeasible within the radius"
 	switch b.Status {
+	case recovery.Infeasible.String():
 	case recovery.Stalled.String():
 		what = "Basis Pursuit Denoising stopped without a certificate"
 		if b.Gap != nil {
 			what += fmt.Sprintf(", at a relative gap of %.2g", *b.Gap)
 		}
 		what += ": f̂ may not be optimal; the ranking of the communities does not depend on it"
-		suggestion = "the answer is written all the same; without --strict this is a warning"
-	case recovery.Infeasible.String():
-		what, suggestion = "Basis Pursuit Denoising is infeasible within the radius",
-			"without --strict this is a warning; the posterior does not need it"
 	default:
 		return nil
 	}
 	if a.config.Execution.Strict {
-		return fail(exitNotCertified, "%s", what).hint("%s", suggestion)
+		return fail(exitNotCertified, "%s", what).hint("the answer is written all the same; without --strict this is a warning")
 	}
 	if b.Status == recovery.Stalled.String() {
 		a.warn("%s", what)

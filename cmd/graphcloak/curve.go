@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/study"
 )
@@ -67,15 +66,4 @@ func (c *epsilonFlags) plan(ctx context.Context, m *graphcloak.Model, job graphc
 		sample.Most = study.ChanceTrials
 	}
 	return p, study.Expect(ctx, m.Model, p, job.Recover, sample)
-}
-
-// farTooNear is a mean distance that no length of a relationship comes near: as good as none.
-const farTooNear = 1e-9
-
-// distanceText is a mean distance for a reader.
-func distanceText(d float64) string {
-	if d < farTooNear {
-		d = 0
-	}
-	return term.Cell(d, term.FewDigits)
 }

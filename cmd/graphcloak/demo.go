@@ -34,8 +34,7 @@ func newDemoCommand(app *app) *cobra.Command {
 		Long: "demo copies a shipped graph into a folder, hides the source that it has, and names the likely community, with what\n" +
 			"really happened beside it. The folder is a full store, with result.json, result.csv and report.html, a page with a\n" +
 			"map. With --whisper people are asked whether they have heard a rumour, and the team where it began is named.",
-		Example: "  graphcloak demo\n" +
-			"  graphcloak demo --whisper\n" +
+		Example: "  graphcloak demo --whisper\n" +
 			"  graphcloak demo --from example:karate --epsilon 8",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -185,7 +184,7 @@ func (a *app) explainDemo(ctx context.Context, s graphStore, m *graphcloak.Model
 		view.Command = " --whisper"
 	}
 	if dir != demoDir && dir != whisperDir {
-		view.Command += " --dir=" + quoteShell(dir)
+		view.Command += " --dir=" + term.QuoteShell(dir)
 	}
 	a.page = func(rep *report.Report) (term.Section, error) {
 		view.Truth = page.NewTruth(rep, source)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -97,15 +96,8 @@ func (a *app) stopped(ctx context.Context, err error) error {
 // spentNothing says of a command that has come to no payment what that means for the data: a run that it names, or one that
 // was interrupted here before and that it would have gone on with, may be paid for.
 func (a *app) spentNothing() string {
-	if a.resumes {
-		return "nothing more was spent"
-	}
-	switch ids, err := stagedRuns(); {
-	case err != nil || len(ids) > 1:
-		return "nothing more was spent; runs that were begun here before may be paid for, and the same command goes on with its own"
-	case len(ids) == 1:
-		return "nothing more was spent; run " + term.Visible(ids[0]) +
-			", which was begun here before, may be paid for, and the same command goes on with it"
+	if ids, err := stagedRuns(); a.resumes || err != nil || len(ids) > 0 {
+		return "nothing more was spent; a run that was begun before may be paid for, and the same command goes on with it"
 	}
 	return "nothing was spent"
 }

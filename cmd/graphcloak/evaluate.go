@@ -16,7 +16,6 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/internal/disk"
-	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study"
@@ -33,9 +32,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			"95 % credible set holds the source. The same call gives the same result. It reads no signal and spends nothing.\n\n" +
 			"--scenario lets what happens differ from the model, while the posterior knows the model only:\n" + scenarioList() + "\n" +
 			"Or it names one of the plan's own graphs, on which the process then runs.",
-		Example: "  graphcloak evaluate --from example:karate --epsilon 4 --delta 0.01\n" +
-			"  graphcloak evaluate --from folder:mygraph --plan plan.json --trials 10000 --format json\n" +
-			"  graphcloak evaluate --from example:net3 --delta 0.01 --scenario two-sources\n" +
+		Example: "  graphcloak evaluate --from example:net3 --delta 0.01 --scenario two-sources\n" +
 			"  graphcloak evaluate --from folder:mygraph --plan plan.json --events past.csv",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +45,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 				return err
 			}
 			if app.aboutWhisper(e.plan) {
-				if e.amplitude != "1" || e.scenario != scenarioNames()[0] {
+				if e.amplitude != "1" || e.scenario != simulate.Names()[0] {
 					return fail(exitUsage, "--source-amplitude and --scenario are about heat").hint("leave them out")
 				}
 				if e.events != "" {
@@ -68,7 +65,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; the "+
 		"posterior assumes 1 or unknown at even odds")
-	f.StringVar(&e.scenario, "scenario", scenarioNames()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
+	f.StringVar(&e.scenario, "scenario", simulate.Names()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
 	completeScenarios(cmd)
 	f.StringVar(&e.events, "events", "", "past events in place of simulated sources: CSV `FILE` event,source,sensor,reading[,time]")
 	return cmd
@@ -112,8 +109,7 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 		}
 		job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)
 	}
-	e.options.Scenario, err = e.choose(job.Alternatives)
-	if err != nil {
+	if e.options.Scenario, err = simulate.Find(e.scenario, job.Alternatives); err != nil {
 		return err
 	}
 	e.options.Recover = job.Recover
@@ -187,7 +183,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 	if e.Sets != nil {
 		sections = append(sections, keptSets(e))
 	}
-	return a.render(e, append(sections, term.Section{Title: "Notes", Text: onePerLine(e.Notes)}, term.Section{Answer: e.Answer()},
+	return a.render(e, append(sections, term.Section{Title: "Notes", Text: term.OnePerLine(e.Notes)}, term.Section{Answer: e.Answer()},
 		term.Section{Items: []term.Item{
 			{Mark: "Spent", Text: spent},
 			{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
@@ -205,25 +201,7 @@ func scenarioList() string {
 
 func completeScenarios(cmd *cobra.Command) {
 	if err := cmd.RegisterFlagCompletionFunc("scenario",
-		cobra.FixedCompletions(scenarioNames(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		cobra.FixedCompletions(simulate.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag was added just before
 	}
-}
-
-// choose returns the scenario that is named: one of ours, or of the plan's graphs.
-func (e *evaluation) choose(planned []plan.Alternative) (simulate.Scenario, error) {
-	list, known := simulate.Scenarios(), scenarioNames()
-	for _, x := range planned {
-		if !named(x) { // as in a plan that another program made: the scenario that evaluate knows keeps its name
-			list, known = append(list, simulate.OnAlternative(x)), append(known, x.Name)
-		}
-	}
-	if k := slices.IndexFunc(list, func(s simulate.Scenario) bool { return s.Name == e.scenario }); k >= 0 {
-		return list[k], nil
-	}
-	err := fail(exitUsage, "there is no scenario %q", e.scenario)
-	if near := suggest.Nearest(e.scenario, known); near != "" {
-		return simulate.Scenario{}, err.hint("--scenario %s", near)
-	}
-	return simulate.Scenario{}, err.hint("the scenarios are %s", strings.Join(known, ", "))
 }

@@ -10,16 +10,15 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // The hint on an unknown scenario names the graphs of the plan, or the one that is like it.
 func TestUnknownScenarioNamesThePlans(t *testing.T) {
 	planned := []plan.Alternative{{Name: "closed valve"}}
-	for name, want := range map[string]string{"zzzzzzzz": ", closed valve", "closed vlave": "--scenario closed valve"} {
-		_, got := (&evaluation{scenario: name}).choose(planned)
-		err, ok := errors.AsType[*failure](got)
-		if !ok || !strings.Contains(err.suggestion, want) {
-			t.Errorf("%s: %v has no hint with %q", name, err, want)
+	for name, want := range map[string]string{"zzzzzzzz": ", closed valve", "closed vlave": `did you mean "closed valve"?`} {
+		if _, err := simulate.Find(name, planned); !errors.Is(err, simulate.ErrScenario) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v does not say %q", name, err, want)
 		}
 	}
 }

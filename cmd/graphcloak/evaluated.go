@@ -79,7 +79,9 @@ func compared(e *study.Evaluation, list []*study.Performance) [][]any {
 			"  to a reader who knows that the mass is 1",
 			func(p *study.Performance) string { return strconv.FormatFloat(p.KnownMassSetSize, 'f', 1, 64) },
 		},
-		{"mean distance to the source, in its component", func(p *study.Performance) string { return distanceText(p.MeanEMD) }},
+		{"mean distance to the source, in its component", func(p *study.Performance) string {
+			return term.Cell(p.MeanEMD, term.FewDigits)
+		}},
 		{"  share of the posterior in other components", func(p *study.Performance) string { return decimals(p.Elsewhere) }},
 	}
 	var rows [][]any

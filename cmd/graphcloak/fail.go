@@ -48,9 +48,6 @@ func (f *failure) Error() string      { return f.err.Error() }
 func (f *failure) Unwrap() error      { return f.err }
 func (f *failure) Suggestion() string { return f.suggestion }
 
-// Resource returns what the error is about.
-func (f *failure) Resource() (resourceType, resourceID string) { return f.resourceType, f.resourceID }
-
 // exitCode returns the code that an error ends the command with.
 func exitCode(err error) int {
 	if s, ok := errors.AsType[signalError](err); ok {
@@ -144,8 +141,9 @@ func describe(err error) problem {
 	exit := exitCode(err)
 	p := problem{Code: codeName(exit), ExitCode: exit, Message: strings.Join(messages(err), "; ")}
 	p.Retryable = exit == exitTransient
-	if f, ok := errors.AsType[*failure](err); ok && f.resourceType == "run" {
-		p.Retryable = false // the same command again would spend again
+	if f, ok := errors.AsType[*failure](err); ok {
+		p.ResourceType, p.ResourceID = f.resourceType, f.resourceID
+		p.Retryable = p.Retryable && f.resourceType != "run" // the same command again would spend again
 	}
 	if e, ok := errors.AsType[*privacy.WaitError](err); ok {
 		p.Retryable, p.RetryAt = true, e.Until.Format(time.RFC3339)
@@ -156,12 +154,6 @@ func describe(err error) problem {
 		Suggestion() string
 	}](err); ok {
 		p.Suggestion = e.Suggestion()
-	}
-	if e, ok := errors.AsType[interface {
-		error
-		Resource() (string, string)
-	}](err); ok {
-		p.ResourceType, p.ResourceID = e.Resource()
 	}
 	if e, ok := errors.AsType[*connector.NotFoundError](err); ok {
 		p.ResourceType, p.ResourceID = e.Kind, e.Name
@@ -196,7 +188,7 @@ func defaultSuggestion(err error, exit int) string {
 var ownPackages = []string{
 	"graphcloak", "advice", "allocation", "analyst", "builtin", "community", "config", "emd", "expm", "graph", "inspect",
 	"jobs", "laplacian",
-	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "serve", "study",
+	"linop", "measurement", "posterior", "privacy", "recovery", "sensitivity", "sensor", "serve", "simulate", "study",
 }
 
 // textOf is an error without the names of our packages before what they say.

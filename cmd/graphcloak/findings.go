@@ -99,3 +99,25 @@ func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn) ([]f
 func (a *app) storeIsNamed() bool {
 	return a.config.From.Kind != "" || a.config.Origin("neo4jUri").Layer != config.LayerDefault
 }
+
+// unchecked lists what the checks of a release leave open, and more.
+func unchecked(plan, store bool, more ...string) (open []string) {
+	if !store {
+		open = append(open, "that there is such a graph with these sensors or people, and that what is stated of it is right: name the "+
+			"store", "that the release was paid for: name the store")
+	}
+	if !plan {
+		open = append(open, "that it was made under a plan that you know: give --plan FILE")
+	}
+	return append(open, more...)
+}
+
+// concludeAudit shows what was found, and fails where the guarantee is refuted: refuted says how, "" that it is not.
+func (a *app) concludeAudit(result any, verdict, guarantee, refuted string) error {
+	err := a.render(result, term.Section{Title: "Audit", Text: verdict}, term.Section{Title: "Guarantee", Text: guarantee})
+	if err != nil || refuted == "" {
+		return err
+	}
+	return fail(exitValidation, "the audit refutes %s", refuted).
+		hint("run it again: chance alone does this three times in a million; if it stays, publish nothing and report it")
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
@@ -57,14 +58,14 @@ func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) str
 	}
 	id := f.releaseID
 	if id == "" && len(ids) > 1 {
-		return nil, fail(exitUsage, "%s sent %d releases: %s", kind.who, len(ids), fewNames(ids)).hint("choose one with --release-id")
+		return nil, fail(exitUsage, "%s sent %d releases: %s", kind.who, len(ids), term.FewNames(ids)).hint("choose one with --release-id")
 	}
 	if id == "" && len(ids) == 1 {
 		id = ids[0]
 	}
 	sent := slices.DeleteFunc(all, func(v T) bool { return releaseOf(v) != id })
 	if len(sent) == 0 {
-		return nil, fail(exitNotFound, "%s of release %q", kind.none, id).hint("the file holds releases %s", fewNames(ids))
+		return nil, fail(exitNotFound, "%s of release %q", kind.none, id).hint("the file holds releases %s", term.FewNames(ids))
 	}
 	return sent, nil
 }

@@ -86,9 +86,8 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 		Short: "Write a generated graph as a folder of CSV",
 		Long: "generate writes nodes.csv and relationships.csv, byte for byte the same for the same SPEC, or copies an example such\n" +
 			"as example:karate. `graphcloak graph list` shows the families.",
-		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500\n  graphcloak graph generate " +
-			"example:karate karate",
-		Args: cobra.ExactArgs(2),
+		Example: "  graphcloak graph generate sbm,n=500,k=2,in=0.05,out=0.001,seed=1 sbm500",
+		Args:    cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			source, err := exampleOrGenerated(args[0])
 			if err != nil {

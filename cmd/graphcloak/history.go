@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,7 +59,7 @@ func withWarnings(message string, warnings []string) string {
 // runEnded is what the history tells of a run of the command.
 func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jobs.Run {
 	if err == nil {
-		r := *runRecord(rep, mode)
+		r := *connector.RunOf(rep, mode)
 		r.Status = jobs.Finished
 		return r
 	}
@@ -171,28 +170,4 @@ func openMessage(id string) string {
 		return "it is not complete, and GraphCloak gives no run such an id"
 	}
 	return "it is not complete: where it was started, `graphcloak run --resume " + id + "` completes it at no further cost"
-}
-
-// runRecord is what the history tells of a run that has ended.
-func runRecord(rep *report.Report, mode string) *jobs.Run {
-	run := &jobs.Run{
-		RunID: rep.RunID, ReleaseID: rep.ReleaseID, Mode: mode, Signal: rep.Signal, BudgetScope: rep.BudgetScope,
-		Spent:        rep.EpsilonSpent > 0,
-		EpsilonSpent: rep.EpsilonSpent, DeltaSpent: rep.DeltaSpent, Verdict: rep.Verdict(), FaultySensors: int64(rep.FaultySensorCount),
-		BPDNStatus: rep.BPDN.Status,
-	}
-	switch {
-	case rep.Verdict() == report.NoSource:
-		run.Answer = report.NoSource
-	case len(rep.Communities) > 0 && rep.Answers():
-		run.Answer, run.Probability = rep.Communities[0].Name, rep.Communities[0].Probability
-	}
-	kept := rep
-	if mode == "write" {
-		kept = rep.Keep()
-	}
-	if data, err := json.Marshal(kept); err == nil {
-		run.Report = data
-	}
-	return run
 }

@@ -31,7 +31,6 @@ func newInitCommand(app *app) *cobra.Command {
 			"to FILE, " + settingsFile + " unless given, for --config. A flag replaces a part of the proposal. It then reads the\n" +
 			"graph and warns of what will disappoint. It never reads a value of the private property, and spends nothing.",
 		Example: "  graphcloak init --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak init --from folder:mygraph --source-property leak\n" +
 			"  graphcloak run --config " + settingsFile,
 		GroupID: groupManage,
 		Args:    cobra.MaximumNArgs(1),
@@ -98,7 +97,7 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 	if err := checkPrivate(ctx, s, schema, given.Private(), a.config.Signal.AnswerProperty != ""); err != nil {
 		return advice.Choice{}, err
 	}
-	schema = nameable(schema)
+	schema = advice.Nameable(schema)
 	written := slices.Concat(report.WrittenNames(a.config.Write.PropertyPrefix), report.WrittenNames(report.DefaultPrefix))
 	released, err := privateNames(ctx, s, graphcloak.Signal{SourceProperty: given.Source, MeasurementProperty: given.Measurement})
 	if err != nil {
@@ -121,33 +120,9 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 	if choice.Private() == "" {
 		return choice, fail(exitUsage, "init does not know which property is private").
 			hint("name it with --source-property, or with --measurement-property where sensors measured it; numbers are in %s",
-				fewNames(candidates))
+				term.FewNames(candidates))
 	}
 	return choice, nil
-}
-
-// longestName is the longest name that is proposed, in bytes: nobody reads more.
-const longestName = 200
-
-// nameable leaves out the names that no setting can hold, or no terminal show.
-func nameable(s connector.Schema) connector.Schema {
-	bad := func(name string) bool {
-		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, term.Steers) ||
-			strings.ContainsRune(name, '\ufffd')
-	}
-	clean := func(kinds []connector.Kind) []connector.Kind {
-		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k connector.Kind) bool { return bad(k.Name) })
-		for i := range kinds {
-			kinds[i].Properties = slices.DeleteFunc(slices.Clone(kinds[i].Properties),
-				func(p connector.Property) bool { return p.Name == "" || bad(p.Name) })
-			for j := range kinds[i].Ends {
-				e := &kinds[i].Ends[j]
-				e.From, e.To = slices.DeleteFunc(slices.Clone(e.From), bad), slices.DeleteFunc(slices.Clone(e.To), bad)
-			}
-		}
-		return kinds
-	}
-	return connector.Schema{Labels: clean(s.Labels), Types: clean(s.Types), Cut: s.Cut}
 }
 
 // checkPrivate refuses a private property that the store does not have, or that holds no
@@ -180,7 +155,7 @@ func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, pr
 
 // flagsOf are the flags that make a choice, with their texts.
 func flagsOf(c advice.Choice) map[string][]string {
-	flags := map[string][]string{"node-labels": quoted(c.NodeLabels), "relationship-types": quoted(c.RelationshipTypes)}
+	flags := map[string][]string{"node-labels": term.Quoted(c.NodeLabels), "relationship-types": term.Quoted(c.RelationshipTypes)}
 	for name, text := range map[string]string{
 		"source-property": c.Source, "measurement-property": c.Measurement, "node-key": c.NodeKey, "community-property": c.Community,
 		"relationship-weight-property": c.Weight, "metric": c.Length, "sensor-property": c.Sensor,
@@ -293,7 +268,7 @@ func (a *app) showInitialised(path string, lines []config.Line, m *graphcloak.Mo
 	for _, l := range lines {
 		settings[l.Key] = l.Value
 	}
-	end := " --config " + quoteShell(path)
+	end := " --config " + term.QuoteShell(path)
 	next := []string{"graphcloak plan" + end, "graphcloak run" + end}
 	title := "Next: what it would find and cost, and then the run, which spends"
 	if refused {

@@ -89,15 +89,11 @@ func (a *app) inspect(ctx context.Context) error {
 
 // checkOneTau refuses a τ that is no number.
 func (a *app) checkOneTau(settings graphcloak.Settings) error {
-	if settings.Tau.IsWide() {
-		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", settings.Tau).hint("give it as --tau NUMBER")
+	if settings.Tau.IsWide() || settings.Tau.IsSearched() {
+		return fail(exitUsage, "--tau %v is for a plan: inspect shows one τ", a.config.Diffusion.Tau).hint("give it as --tau NUMBER")
 	}
 	if a.config.Origin("tau").Layer == config.LayerDefault {
 		a.note("Note: this is at τ = %v; without --tau `plan` and `run` choose one, which their plan shows.", a.config.Diffusion.Tau)
-	}
-	if settings.Tau.IsSearched() {
-		return fail(exitUsage, "--tau auto is for a plan: inspect shows one τ").hint(
-			"`graphcloak plan` chooses one; give it as --tau NUMBER")
 	}
 	return nil
 }

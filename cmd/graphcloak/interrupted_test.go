@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func prepared(t *testing.T, args ...string) (*app, graphStore, graphcloak.Job) {
 	t.Setenv("XDG_STATE_HOME", state)
 	s := must.Get(a.openStore(t.Context()))(t)
 	job := must.Get(a.job())(t)
-	job.RunID = must.Get(a.newRunID())(t)
+	job.RunID = cmp.Or(a.releaseID, must.Get(run.NewRunID())(t))
 	return a, s, job
 }
 

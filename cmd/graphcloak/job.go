@@ -298,23 +298,12 @@ func readAlternatives(path string) ([]plan.Alternative, error) {
 	if err != nil {
 		return nil, fail(exitValidation, "--scenario %s: %w", path, err).hint(alternativesHint)
 	}
-	if k := slices.IndexFunc(list, named); k >= 0 {
+	if k := slices.IndexFunc(list, func(x plan.Alternative) bool { return slices.Contains(simulate.Names(), x.Name) }); k >= 0 {
 		return nil, fail(exitValidation, "--scenario %s: a graph is called %q, as a scenario is that evaluate knows", path,
 			list[k].Name).hint("give the graph another name")
 	}
 	return list, nil
 }
-
-func scenarioNames() []string {
-	var names []string
-	for _, s := range simulate.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-// named reports whether a graph has the name of a scenario that evaluate knows.
-func named(x plan.Alternative) bool { return slices.Contains(scenarioNames(), x.Name) }
 
 // scopeOf returns the budget scope of the signal that the settings name.
 func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }

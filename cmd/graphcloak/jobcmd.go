@@ -81,7 +81,7 @@ func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.En
 var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "message"}
 
 func jobRow(s jobs.Summary) []any {
-	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, timeText(s.LastRun), timeText(s.NextRun), s.Message}
+	return []any{s.Name, term.State(s.Status), s.Schedule, s.TimeZone, term.Time(s.LastRun), term.Time(s.NextRun), s.Message}
 }
 
 func newJobListCommand(app *app) *cobra.Command {
@@ -100,7 +100,7 @@ func newJobListCommand(app *app) *cobra.Command {
 			rows[i] = j.Summary()
 		}
 		return app.render(map[string]any{"time": now, "jobs": rows}, term.Section{Columns: jobColumns, Rows: term.Rows(rows, jobRow)},
-			term.Section{Text: "All times are UTC, by the store's clock, which says " + timeText(now) + "."})
+			term.Section{Text: "All times are UTC, by the store's clock, which says " + term.Time(now) + "."})
 	})
 }
 
@@ -148,7 +148,7 @@ func newJobShowCommand(app *app) *cobra.Command {
 		return app.render(value, term.Section{Columns: jobColumns, Rows: term.Rows([]jobs.Summary{s}, jobRow)}, term.Section{
 			Title: "Ticks", Columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
 			Rows: term.Rows(ticks, func(c jobs.Claim) []any {
-				return []any{timeText(c.NominalTime), term.State(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
+				return []any{term.Time(c.NominalTime), term.State(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
 			}),
 		})
 	})
@@ -186,14 +186,14 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 		return a.render(value, term.Section{Text: end.Message}, term.Section{
 			Columns: []string{"jobName", "nominalTime", "runId", "status"},
 			Rows: term.Rows([]jobs.Ending{end}, func(e jobs.Ending) []any {
-				return []any{c.JobName, timeText(c.NominalTime), e.RunID, term.State(e.Status)}
+				return []any{c.JobName, term.Time(c.NominalTime), e.RunID, term.State(e.Status)}
 			}),
 		})
 	case end.Retry && end.Spent:
 		return fail(exitUnfinished, "the run of job %s is unfinished, and its budget is or may be spent: %s", c.JobName, end.Message).
 			hint("the same command goes on with it, and so does `graphcloak serve`; nothing is spent twice").about("run", end.RunID)
 	case end.Status == jobs.WaitingForBudget && !end.RenewsAt.IsZero():
-		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", timeText(end.RenewsAt))
+		return fail(exitBudget, "%s", end.Message).hint("nothing was released; there is room from %s on", term.Time(end.RenewsAt))
 	case end.Retry:
 		return fail(max(int(end.ExitCode), exitInternal), "the run of job %s has ended; nothing was spent: %s", c.JobName,
 			end.Message).hint("%s", end.Hint)
@@ -246,6 +246,6 @@ func newJobCancelCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return app.render(tick, term.Section{Text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, timeText(tick.NominalTime))})
+		return app.render(tick, term.Section{Text: fmt.Sprintf("The run of %s at %s is asked to stop.", name, term.Time(tick.NominalTime))})
 	})
 }

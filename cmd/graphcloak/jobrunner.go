@@ -212,7 +212,7 @@ func (r jobRunner) ending(w jobs.Work, rep *report.Report, mode string, err erro
 	if err == nil {
 		return jobs.Ending{
 			Outcome: jobs.Outcome{Status: jobs.Finished, RunID: w.ReleaseID, Message: rep.Answer},
-			Spent:   true, Run: runRecord(rep, mode),
+			Spent:   true, Run: connector.RunOf(rep, mode),
 		}
 	}
 	what := describe(err)

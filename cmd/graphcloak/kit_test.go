@@ -43,7 +43,7 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	a = newApp(args, strings.NewReader(""), stdout, stderr)
 	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)
-	cmd.Flags().Var(&releaseName{&a.releaseID}, "release-id", "")
+	cmd.Flags().Func("release-id", "", a.nameRelease)
 	cmd.SetContext(t.Context())
 	must.Do(t, cmd.ParseFlags(args))
 	must.Do(t, a.prepare(cmd, nil))

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/highwater"
 	"github.com/graphcloak/graphcloak/run"
@@ -53,5 +54,5 @@ func explain(job graphcloak.Job, err error) error {
 		return err
 	}
 	return fail(exitBudget, "%w", err).hint("limit it first: `graphcloak budget set --create --budget-scope %s --epsilon E --delta D`, "+
-		"with the same --from or --uri", quoteShell(run.Scope(job.Signal)))
+		"with the same --from or --uri", term.QuoteShell(run.Scope(job.Signal)))
 }

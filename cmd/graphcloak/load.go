@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
@@ -62,10 +63,10 @@ func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	case property == "":
 	case isLength:
 		a.note("Note: the relationships have the property %q, and it is not used: each is one hop; --metric %s takes it for their length",
-			property, quoteShell(property))
+			property, term.QuoteShell(property))
 	default:
 		a.note("Note: the relationships have the property %q, and it is not used: every relationship weighs 1; "+
-			"--relationship-weight-property %s uses it", property, quoteShell(property))
+			"--relationship-weight-property %s uses it", property, term.QuoteShell(property))
 	}
 }
 
@@ -138,7 +139,7 @@ func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.S
 	given := a.given()
 	given.Source, given.Measurement = "", ""
 	numbers := advice.PrivateCandidates(schema, given, report.WrittenNames(a.config.Write.PropertyPrefix))
-	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", fewNames(numbers))
+	return fail(exitNotFound, "%w", missing).hint("numbers are in %s", term.FewNames(numbers))
 }
 
 // checkReadings refuses a property of readings whose type is truth values, by its type alone: what values it has nobody

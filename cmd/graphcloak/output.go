@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
@@ -150,42 +148,6 @@ func removeIfExists(path string) error {
 // verbose reports whether the details are wanted.
 func (a *app) verbose() bool { return a.config != nil && a.config.Terminal.Verbose }
 
-// fewNames shows the first of some names.
-func fewNames(names []string) string {
-	const most = 8
-	if len(names) == 0 {
-		return "none"
-	}
-	text := strings.Join(quoted(names[:min(most, len(names))]), ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// quoted are names as a flag takes them, which reads commas as separators.
-func quoted(names []string) (texts []string) {
-	for _, name := range names {
-		var b strings.Builder
-		w := csv.NewWriter(&b)
-		_ = w.Write([]string{name}) // a builder takes everything
-		w.Flush()
-		texts = append(texts, strings.TrimSuffix(b.String(), "\n"))
-	}
-	return texts
-}
-
-// quoteShell quotes a word for a POSIX shell where it needs it.
-func quoteShell(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,=@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 // settingText keeps a list on one line and an unset value empty.
 func settingText(v any) string {
 	switch v := v.(type) {
@@ -199,14 +161,6 @@ func settingText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// timeText is RFC 3339 in UTC, "" where there is no time.
-func timeText(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
 // shownRows is the number of nodes or communities in a table; the other formats
 // have all of them.
 const shownRows = 10
@@ -216,13 +170,4 @@ func moreText(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of %d; --format csv gives all)", shownRows, n)
-}
-
-// onePerLine puts each item on a line of its own.
-func onePerLine(items []string) string {
-	text := ""
-	for _, item := range items {
-		text += "- " + item + "\n"
-	}
-	return text
 }

@@ -80,17 +80,21 @@ func (a *app) scenery(ctx context.Context, s graphStore, g *graph.Graph, signal 
 // writePage writes the page of a report, and says where it is. The Command of v is what stands
 // behind the settings in the command that repeats them.
 func (a *app) writePage(ctx context.Context, s graphStore, path string, v page.View, rep *report.Report) (term.Section, error) {
-	v.Report, v.Queries = rep, memberQueries(rep, a.config.Write.PropertyPrefix)
 	v.Command = repeated(a.command, configuration(a.config)) + v.Command
 	if a.command == "recover" && rep.ReleaseID != "" {
 		v.Command += " --release=FILE"
 	}
-	var err error
-	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-		return term.Section{}, err
-	}
-	err = a.create(path, func(w io.Writer) error { return page.Write(w, v) })
+	err := a.create(path, func(w io.Writer) error { return writeView(ctx, w, s, v, rep, a.config.Write.PropertyPrefix) })
 	return term.Section{Text: fmt.Sprintf("The report with its map is %s.", path)}, err
+}
+
+// writeView writes a page with what a store says of the report: the members of the first community, and the budget.
+func writeView(ctx context.Context, w io.Writer, s graphStore, v page.View, rep *report.Report, prefix string) (err error) {
+	v.Report, v.Queries = rep, memberQueries(rep, prefix)
+	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
+		return err
+	}
+	return page.Write(w, v)
 }
 
 // spentSoFar is what the account that pays for the data of a run has spent, nil where there is none.
@@ -116,7 +120,7 @@ func repeated(command string, chosen map[string]any) string {
 	left := []config.Group{config.GroupConnection, config.GroupOutput, config.GroupReport, config.GroupExecution, config.GroupTerminal}
 	for _, s := range config.Settings() {
 		if v, ok := chosen[s.Key]; ok && !slices.Contains(left, s.Group) {
-			words = append(words, "--"+s.Flag+"="+quoteShell(flagText(v)))
+			words = append(words, "--"+s.Flag+"="+term.QuoteShell(flagText(v)))
 		}
 	}
 	return strings.Join(words, " ")

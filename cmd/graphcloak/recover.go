@@ -20,13 +20,12 @@ import (
 
 func newRecoverCommand(app *app) *cobra.Command {
 	var path string
-	var sigma float64
 	cmd := &cobra.Command{
 		Use:   "recover",
 		Short: "The likely source community, from a private measurement",
 		Long: "recover computes the posterior, ranks the communities, and solves Basis Pursuit Denoising with a certificate. It costs\n" +
 			"no privacy. It takes a release file, or a node property with the private values; the σ of each is read from the\n" +
-			"property of the same name with Sigma at its end, or --sigma gives one for all.",
+			"property of the same name with Sigma at its end.",
 		Example: "  graphcloak recover --from example:karate --release release.json --community-property club\n" +
 			"  graphcloak recover --from folder:mygraph --measurement-property gcPrivateHeat --tau 2",
 		GroupID: groupPipeline,
@@ -37,9 +36,6 @@ func newRecoverCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, "+
 					"diffusion and sensors", name).
 					hint("leave out --%s", name)
-			}
-			if cmd.Flags().Changed("sigma") && (!(sigma > 0 && sigma <= math.MaxFloat64) || path != "") {
-				return fail(exitUsage, "--sigma is %v, want a number > 0, and no --release beside it", sigma)
 			}
 			open := app.openReading
 			if app.config.Write.Mode == "write" {
@@ -53,15 +49,13 @@ func newRecoverCommand(app *app) *cobra.Command {
 			if path != "" {
 				return app.recoverRelease(ctx, s, path)
 			}
-			return app.recoverValues(ctx, s, sigma)
+			return app.recoverValues(ctx, s)
 		},
 	}
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
 		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
 		config.GroupSignal, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport,
 		config.GroupOutput, config.GroupExecution)
-	cmd.Flags().Float64Var(&sigma, "sigma", 0, "standard deviation of the noise of every value, a `NUMBER`, where neither a release file "+
-		"nor a property with one σ a value is at hand")
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
 }
@@ -91,7 +85,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 }
 
 // recoverValues recovers from a property with private values.
-func (a *app) recoverValues(ctx context.Context, s graphStore, sigma float64) error {
+func (a *app) recoverValues(ctx context.Context, s graphStore) error {
 	property := a.config.Signal.MeasurementProperty
 	switch {
 	case property == "":
@@ -108,7 +102,7 @@ func (a *app) recoverValues(ctx context.Context, s graphStore, sigma float64) er
 	if err != nil {
 		return err
 	}
-	in, err := a.measurements(ctx, s, m, property, sigma)
+	in, err := a.measurements(ctx, s, m, property)
 	if err != nil {
 		return err
 	}
@@ -120,7 +114,7 @@ func (a *app) recoverValues(ctx context.Context, s graphStore, sigma float64) er
 }
 
 // measurements reads private values and the σ of each, from the nodes of the operator's rows.
-func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Model, property string, sigma float64) (
+func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Model, property string) (
 	in analyst.Measurements, err error,
 ) {
 	if given := m.Operator.Given; given != nil && len(given.Times()) > 1 {
@@ -140,43 +134,32 @@ func (a *app) measurements(ctx context.Context, s graphStore, m *graphcloak.Mode
 	if len(in.Nodes) == 0 {
 		return in, fail(exitValidation, "no sensor has a value in %q", property).hint("check --measurement-property and the sensors")
 	}
-	in.Sigmas, err = a.sigmas(ctx, s, m, report.SigmaOf(property), nodes, sigma)
+	in.Sigmas, err = a.sigmas(ctx, s, m, report.SigmaOf(property), nodes)
 	return in, err
 }
 
-// sigmas returns the σ of the values at some nodes: what stands beside them, or,
-// where nothing does, one that is given. One σ for values that have others each would be a
-// posterior of another noise.
-func (a *app) sigmas(ctx context.Context, s graphStore, m *graphcloak.Model, property string, nodes []int, given float64) (
-	[]float64, error,
-) {
+// sigmas returns the σ of the values at some nodes, which stand beside them.
+func (a *app) sigmas(ctx context.Context, s graphStore, m *graphcloak.Model, property string, nodes []int) ([]float64, error) {
 	beside, err := s.Signal(ctx, m.Graph, property)
-	if err != nil && !errors.Is(err, connector.ErrNotFound) {
+	if errors.Is(err, connector.ErrNotFound) {
+		return nil, fail(exitUsage, "there is no %s with the σ of each value", property).
+			hint("give --release FILE, or write it beside them")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read the σ of each value: %w", err)
 	}
 	missing, sigmas := 0, make([]float64, len(nodes))
 	for k, i := range nodes {
-		if beside == nil || math.IsNaN(beside[i]) {
+		if sigmas[k] = beside[i]; math.IsNaN(beside[i]) {
 			missing++
-		} else {
-			sigmas[k] = beside[i]
 		}
 	}
 	switch {
-	case missing == len(nodes) && given == 0:
-		return nil, fail(exitUsage, "there is no %s with the σ of each value, and no --sigma", property).
-			hint("give --release FILE, or the --sigma of the noise")
-	case missing == len(nodes):
-		return slices.Repeat([]float64{given}, len(nodes)), nil
 	case missing > 0:
 		return nil, fail(exitValidation, "%s is missing on %d of %d nodes with a value", property, missing, len(nodes)).
 			hint("the values are not of one release: give --release FILE, or write them again")
 	case slices.Min(sigmas) <= 0:
 		return nil, fail(exitValidation, "%s is not above 0 on every node with a value", property).hint("give --release FILE")
-	case given != 0 && slices.ContainsFunc(sigmas, func(x float64) bool { return x != given }):
-		return nil, fail(exitUsage, "--sigma %v is not the σ of every value: %s has from %v to %v", given, property, slices.Min(sigmas),
-			slices.Max(sigmas)).
-			hint("leave --sigma out: each value is taken with its own σ")
 	}
 	return sigmas, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,13 +47,6 @@ func TestRecoverFromWrittenProperties(t *testing.T) {
 			ran.UniformSigma = nil // not known of values
 			if !reflect.DeepEqual(ran, again) {
 				t.Errorf("the run says\n%+v\nand its values\n%+v", ran, again)
-			}
-			for _, sigma := range []float64{ran.SigmaMin, ran.SigmaMax, 2 * ran.SigmaMax} {
-				code, _, stderr := called(t, append(slices.Clone(values), "--sigma", fmt.Sprint(sigma))...)
-				if right := ran.SigmaMin == sigma && ran.SigmaMax == sigma; right != (code == 0) ||
-					!right && (code != exitUsage || !strings.Contains(stderr, "leave --sigma out")) {
-					t.Errorf("--sigma %v for σ from %v to %v: exit %d: %s", sigma, ran.SigmaMin, ran.SigmaMax, code, stderr)
-				}
 			}
 		})
 	}

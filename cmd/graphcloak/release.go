@@ -24,8 +24,6 @@ func newReleaseCommand(app *app) *cobra.Command {
 			"refuses a graph that is not the plan's. With --from-sensors it takes what sensors sent that ran `graphcloak cloak`.\n" +
 			"The JSON output is a release file for `graphcloak recover`; --mode write also writes the private values into the store.",
 		Example: "  graphcloak release --from example:karate --plan plan.json --source-property source -o release.json\n" +
-			"  graphcloak release --uri neo4j://localhost:7687 -u neo4j --plan plan.json --measurement-property heat --mode write -o " +
-			"release.json\n" +
 			"  graphcloak release --from folder:mygraph --plan plan.json --from-sensors private.ndjson --release-id 7 -o release.json",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -74,11 +74,9 @@ func (a *app) reportRun(ctx context.Context, s graphStore, r jobs.Run) error {
 	if err != nil {
 		return err
 	}
-	v.Report, v.Queries, v.Command = rep, memberQueries(rep, a.config.Write.PropertyPrefix), repeatedRun(rep)
-	if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-		return err
-	}
-	if err := a.create(path, func(w io.Writer) error { return page.Write(w, v) }); err != nil {
+	v.Command = repeatedRun(rep)
+	write := func(w io.Writer) error { return writeView(ctx, w, s, v, rep, a.config.Write.PropertyPrefix) }
+	if err := a.create(path, write); err != nil {
 		return err
 	}
 	return a.render(map[string]any{"runId": rep.RunID, "report": path}, term.Section{Text: rep.Answer},

@@ -25,8 +25,7 @@ func newRevealCommand(app *app) *cobra.Command {
 		Long: "reveal takes the noise off and checks every value against its nonce: the result is the readings, clipped and rounded\n" +
 			"to their lattice. A wrong key or a changed value is refused. The ledger of the store records the reveal before\n" +
 			"anything is shown.",
-		Example: "  graphcloak reveal --from folder:mygraph --release release.json --key epoch-1.key\n" +
-			"  graphcloak reveal --uri neo4j://localhost:7687 -u neo4j --release release.json --key epoch-1.key --format csv",
+		Example: "  graphcloak reveal --from folder:mygraph --release release.json --key epoch-1.key",
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" || key == "" {

@@ -65,8 +65,8 @@ func newRunCommand(app *app) *cobra.Command {
 		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of "+
 		"recovery and community, where there are any, replace all of its own")
-	cmd.Flags().Var(&releaseName{&app.releaseID}, "release-id", "`ID` of this run and its release; a second run with it goes on with "+
-		"the first, and never spends again")
+	cmd.Flags().Func("release-id", "`ID` of this run and its release; a second run with it goes on with "+
+		"the first, and never spends again", app.nameRelease)
 	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
 	return cmd
 }
@@ -93,8 +93,10 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 	if _, err := checkState(); err != nil {
 		return err
 	}
-	if job.RunID, err = a.newRunID(); err != nil {
-		return err
+	if job.RunID = a.releaseID; job.RunID == "" {
+		if job.RunID, err = run.NewRunID(); err != nil {
+			return err
+		}
 	}
 	if done, err := a.nothingToDo(ctx, s, &job); done || err != nil {
 		return err

@@ -32,7 +32,7 @@ var runColumns = []string{
 
 func runRow(r jobs.Run) []any {
 	return []any{
-		timeText(r.StartedAt), r.RunID, r.JobName, term.State(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
+		term.Time(r.StartedAt), r.RunID, r.JobName, term.State(r.Status), r.Mode, r.Answer, likelihood(r.Verdict, r.Probability),
 		r.Verdict, r.EpsilonSpent, r.Message, r.FaultySensors,
 	}
 }
@@ -46,12 +46,12 @@ func likelihood(verdict string, p float64) any {
 }
 
 // listed are the runs as a table: for people in short, with what there is to say of single runs below.
-func (a *app) listed(runs []jobs.Run, none string) []term.Section {
+func (a *app) listed(runs []jobs.Run) []term.Section {
 	if a.outputFormat() != "table" {
 		return []term.Section{term.Table(runColumns, runs, runRow)}
 	}
 	table := term.Section{
-		None:    none,
+		None:    "There is no such run.",
 		Columns: []string{"started", "runId", "job", "mode", "community", "prob.", "outcome", "faulty", "ε"},
 		Rows: term.Rows(runs, func(r jobs.Run) []any {
 			var prob, epsilon any
@@ -65,7 +65,7 @@ func (a *app) listed(runs []jobs.Run, none string) []term.Section {
 				epsilon = r.EpsilonSpent
 			}
 			return []any{
-				r.StartedAt.UTC().Format("01-02 15:04"), shortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r),
+				r.StartedAt.UTC().Format("01-02 15:04"), jobs.ShortID(r.RunID, runs), r.JobName, r.Mode, community, prob, outcome(r),
 				r.FaultySensors, epsilon,
 			}
 		}),
@@ -101,64 +101,21 @@ func outcome(r jobs.Run) any {
 
 // remarks are what there is to say of single runs, the same of several once. The answer of a finished run stands in its row.
 func remarks(runs []jobs.Run) (list []term.Item) {
-	more := map[string]int{}
+	said := map[string]bool{}
 	for _, r := range runs {
-		text := r.Message
-		if end := r.Ended(); r.Status == jobs.Finished {
-			if text = end; r.JobName != "" {
-				continue
-			}
-		}
-		if text == "" {
-			continue
-		}
-		if more[text]++; more[text] == 1 {
-			list = append(list, term.Item{Mark: term.State(shortID(r.RunID, runs)), Text: text})
-		}
-	}
-	for k, i := range list {
-		if n := more[i.Text] - 1; n > 0 {
-			list[k].Text += fmt.Sprintf(" (and so of %s before)", report.Count(n, "run"))
+		if r.Status != jobs.Finished && r.Message != "" && !said[r.Message] {
+			said[r.Message] = true
+			list = append(list, term.Item{Mark: term.State(jobs.ShortID(r.RunID, runs)), Text: r.Message})
 		}
 	}
 	return list
 }
 
-// shortRunID is the length of the part of a UUIDv7 that is its time.
-const shortRunID = 13
-
-// shortID is the beginning of a run's id, where that names it alone. An id that the program
-// cannot have written is shown as it is.
-func shortID(id string, among []jobs.Run) string {
-	if !isRunID(id) || len(id) <= shortRunID {
-		return id
-	}
-	short := id[:shortRunID]
-	if n := len(begunBy(short, among)); n != 1 {
-		return id
-	}
-	return short
-}
-
-// begunBy are the ids that begin with a text.
-func begunBy(start string, among []jobs.Run) (ids []string) {
-	for _, r := range among {
-		if strings.HasPrefix(r.RunID, start) {
-			ids = append(ids, r.RunID)
-		}
-	}
-	return ids
-}
-
 // doubts says what the verdicts in a list mean.
 func doubts(runs []jobs.Run) (lines []string) {
-	for _, v := range []struct{ verdict, means string }{
-		{report.Misfit, "the measurements do not fit the model, and no community is named"},
-		{report.Perhaps, "the community stands out, and the source is more likely in another"},
-		{report.Undecided, "no community stands out; the one here is only the likeliest"},
-	} {
-		if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Verdict == v.verdict }) {
-			lines = append(lines, v.verdict+": "+v.means+".")
+	for _, v := range []string{report.Misfit, report.Perhaps, report.Undecided} {
+		if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.Verdict == v }) {
+			lines = append(lines, v+": "+report.Meaning(v)+".")
 		}
 	}
 	if slices.ContainsFunc(runs, func(r jobs.Run) bool { return r.FaultySensors > 0 }) {
@@ -178,9 +135,9 @@ func newRunsListCommand(app *app) *cobra.Command {
 			"  graphcloak runs list --uri neo4j://localhost:7687 -u neo4j --job nightly --since 30d --status FINISHED",
 		Args: cobra.NoArgs,
 	}, func(ctx context.Context, s graphStore, _ []string) error {
-		err := checkRunQuery(&q, status)
-		if err != nil {
-			return err
+		var err error
+		if q.Status = jobs.Status(strings.ToUpper(status)); status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
+			return fail(exitUsage, "--status %q is not a valid status of a run", status).hint("give one of %v", jobs.Statuses())
 		}
 		if q.Since, err = app.ago(ctx, s, "--since", since); err != nil {
 			return err
@@ -189,31 +146,14 @@ func newRunsListCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		none := "There was no run yet."
-		if q.Status != "" || q.JobName != "" || !q.Since.IsZero() {
-			none = "No run is like that: leave out --status, --job and --since for all."
-		}
-		return app.render(map[string]any{"runs": append([]jobs.Run{}, runs...)}, app.listed(runs, none)...)
+		return app.render(map[string]any{"runs": append([]jobs.Run{}, runs...)}, app.listed(runs)...)
 	})
 	cmd.Flags().StringVar(&q.JobName, "job", "", "only runs of this `JOB`")
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this `STATUS`: RUNNING, FINISHED, FAILED, CANCELED, "+
 		"WAITING_FOR_BUDGET, OVER_BUDGET")
 	cmd.Flags().StringVar(&since, "since", "", "only runs that started within this `SPAN`, such as 30d, or after a time such as "+
 		"2026-03-01T00:00:00Z")
-	cmd.Flags().IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0: all")
 	return cmd
-}
-
-// checkRunQuery refuses what no run can match.
-func checkRunQuery(q *jobs.RunQuery, status string) error {
-	q.Status = jobs.Status(strings.ToUpper(status))
-	if status != "" && !slices.Contains(jobs.Statuses(), q.Status) {
-		return fail(exitUsage, "--status %q is not a valid status of a run", status).hint("give one of %v", jobs.Statuses())
-	}
-	if q.Limit < 0 {
-		return fail(exitUsage, "--limit is %d, want a number ≥ 0", q.Limit).hint("leave it out for all runs")
-	}
-	return nil
 }
 
 // ago reads a span of time before now, by the store's clock, or a time; "" is the zero time.
@@ -287,14 +227,14 @@ func wholeRunID(ctx context.Context, s graphStore, start string) (string, error)
 
 // idBegunBy is wholeRunID among runs.
 func idBegunBy(start string, among []jobs.Run) (string, error) {
-	ids := begunBy(start, among)
+	ids := jobs.BegunBy(start, among)
 	switch {
 	case slices.Contains(ids, start) || len(ids) == 0 || len(start) < leastRunID:
 		return start, nil
 	case len(ids) == 1:
 		return ids[0], nil
 	}
-	return "", fail(exitUsage, "%d runs begin with %q", len(ids), start).hint("give more of the id: they are %s", fewNames(ids))
+	return "", fail(exitUsage, "%d runs begin with %q", len(ids), start).hint("give more of the id: they are %s", term.FewNames(ids))
 }
 
 // findRun returns a run with its report, by its id or the beginning of one.
@@ -309,7 +249,7 @@ func findRun(ctx context.Context, s graphStore, id string) (jobs.Run, error) {
 	k := slices.IndexFunc(all, func(r jobs.Run) bool { return r.RunID == id })
 	if k < 0 {
 		f := fail(exitNotFound, "there is no run %q", id).about("run", id).hint("`graphcloak runs list` shows them all")
-		if near := suggest.Nearest(id, begunBy("", all)); near != "" {
+		if near := suggest.Nearest(id, jobs.BegunBy("", all)); near != "" {
 			f = f.hint("did you mean %s?", near)
 		}
 		return jobs.Run{}, f
@@ -329,9 +269,8 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		Short: "Remove old runs from the history, never from the ledger",
 		Long: "prune removes runs that have ended and started before a time: their history, reports, ticks, and values on nodes.\n" +
 			"Runs that are not complete stay, and so does the newest tick of each job. The ledger keeps every entry.",
-		Example: "  graphcloak runs prune --older-than 90d --uri neo4j://localhost:7687 -u neo4j\n" +
-			"  graphcloak runs prune --older-than 2026-01-01T00:00:00Z --from folder:mygraph",
-		Args: cobra.NoArgs,
+		Example: "  graphcloak runs prune --older-than 90d --uri neo4j://localhost:7687 -u neo4j",
+		Args:    cobra.NoArgs,
 	}, func(ctx context.Context, s graphStore, _ []string) error {
 		if older == "" {
 			return fail(exitUsage, "--older-than is missing").hint("say how long the history is kept, such as --older-than 90d")
@@ -344,7 +283,7 @@ func newRunsPruneCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return app.render(map[string]any{"pruned": n, "before": timeText(before)},
+		return app.render(map[string]any{"pruned": n, "before": term.Time(before)},
 			term.Section{Text: fmt.Sprintf("Removed %d runs; the ledger keeps every entry.", n)})
 	})
 	cmd.Flags().StringVar(&older, "older-than", "", "remove runs that ended longer ago than this `SPAN`, such as 90d, or before a time "+

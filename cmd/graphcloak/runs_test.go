@@ -43,7 +43,7 @@ func pastRuns() []jobs.Run {
 func TestRunsFitTheScreen(t *testing.T) {
 	a, stdout, _ := kit(t, "--format", "table")
 	a.screen, a.width = 80, 80
-	must.Do(t, a.form().Write(stdout, nil, a.listed(pastRuns(), "")...))
+	must.Do(t, a.form().Write(stdout, nil, a.listed(pastRuns())...))
 	text := stdout.String()
 	if wide := tooWide(text, 80); len(wide) > 0 || !strings.Contains(text, "┌") {
 		t.Errorf("it is no table of 80 columns: %s", text)
@@ -51,7 +51,7 @@ func TestRunsFitTheScreen(t *testing.T) {
 	flat := strings.Join(strings.Fields(text), " ")
 	for _, want := range []string{
 		"│ 33 % │ perhaps │ 4 │", "│ nightly │ │ │ waits │ │", "│ nightly │ │ │ FAILED │ │", "│ nightly │ │ │ no source │ 1 │",
-		"there is no node label (and so of 1 run before)", "the source is more likely in another",
+		"there is no node label", "the source is more likely in another",
 	} {
 		if !strings.Contains(flat, want) {
 			t.Errorf("%q is not in\n%s", want, text)
@@ -61,7 +61,7 @@ func TestRunsFitTheScreen(t *testing.T) {
 		t.Errorf("a refusal is told twice, or has a probability:\n%s", text)
 	}
 	stdout.Reset()
-	if err := a.form().Write(stdout, nil, a.listed(nil, "None.")...); err != nil || stdout.String() != "None.\n" {
+	if err := a.form().Write(stdout, nil, a.listed(nil)...); err != nil || stdout.String() != "There is no such run.\n" {
 		t.Errorf("%v: without a run it says %q", err, stdout)
 	}
 }
@@ -116,7 +116,7 @@ func TestHostileRunID(t *testing.T) {
 	const id = "\x1b]0;owned\x07\x1b[2Jx; touch x"
 	a, stdout, _ := kit(t, "--format", "table")
 	if err := a.form().Write(stdout, nil,
-		a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}}, "")...); err != nil {
+		a.listed([]jobs.Run{{RunID: id, Status: "FAILED", Message: "the disk is full"}})...); err != nil {
 		t.Fatal(err)
 	}
 	if s := stdout.String(); !strings.Contains(s, "the disk is full") || strings.ContainsAny(s, "\x1b\x07") {
@@ -125,7 +125,7 @@ func TestHostileRunID(t *testing.T) {
 	if s := openMessage(id); strings.Contains(s, "touch") {
 		t.Error(s)
 	}
-	if s := shortID("äääääääää", []jobs.Run{{RunID: "äääääääää"}}); s != "äääääääää" {
+	if s := jobs.ShortID("äääääääää", []jobs.Run{{RunID: "äääääääää"}}); s != "äääääääää" {
 		t.Errorf("%q is cut within a letter", s)
 	}
 }
@@ -146,7 +146,7 @@ func TestBeginningsOfIDs(t *testing.T) {
 			t.Errorf("%q is %q, %v, want %q", start, got, err, want)
 		}
 	}
-	if a, b := shortID(runs[0].RunID, runs), shortID(runs[2].RunID, runs); a != runs[0].RunID || b != "01a2060e-e754" {
+	if a, b := jobs.ShortID(runs[0].RunID, runs), jobs.ShortID(runs[2].RunID, runs); a != runs[0].RunID || b != "01a2060e-e754" {
 		t.Errorf("shortened to %q and %q", a, b)
 	}
 }

@@ -97,29 +97,16 @@ func (a *app) lostRace(ctx context.Context, s graphStore, job graphcloak.Job, er
 	return a.nothingToDo(ctx, s, &job)
 }
 
-// releaseName is the flag --release-id. An empty one is a variable of a script that is not set, and would spend again.
-type releaseName struct{ id *string }
-
 // ofRelease is what may be part of the name of a file, a property and a URL.
 var ofRelease = regexp.MustCompile(`^[0-9A-Za-z-]{1,64}$`)
 
-func (n releaseName) Type() string   { return "string" }
-func (n releaseName) String() string { return "" }
-
-func (n releaseName) Set(id string) error {
+// nameRelease is the flag --release-id. An empty one is a variable of a script that is not set, and would spend again.
+func (a *app) nameRelease(id string) error {
 	if !ofRelease.MatchString(id) {
 		return errors.New("want 1 to 64 letters, digits and hyphens")
 	}
-	*n.id = id
+	a.releaseID = id
 	return nil
-}
-
-// newRunID is the id that the scheduler gave, or a new one.
-func (a *app) newRunID() (string, error) {
-	if a.releaseID != "" {
-		return a.releaseID, nil
-	}
-	return run.NewRunID()
 }
 
 // skip says that there is nothing to do, which is no failure, and what the run answered

@@ -81,7 +81,7 @@ func TestRefusedSignalsAreNotTold(t *testing.T) {
 		commands["prior "+property] = []string{"run", from, "--source-property", "source", "--prior-property", property}
 		if property != "high" && property != "low" {
 			commands["measured "+property] = []string{"run", from, "--measurement-property", property}
-			commands["recover "+property] = []string{"recover", from, "--measurement-property", property, "--sigma", "1"}
+			commands["recover "+property] = []string{"recover", from, "--measurement-property", property}
 		}
 	}
 	delete(commands, "prior high") // a fine prior

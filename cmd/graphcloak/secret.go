@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
@@ -38,7 +35,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 	case c.Password != "":
 		password = c.Password.Reveal()
 	case a.mayAsk():
-		password, err = a.prompt(ctx, fmt.Sprintf("Password of %s at %s: ", c.Username, c.URI))
+		password, err = a.console.Password(ctx, a.stdin, fmt.Sprintf("Password of %s at %s: ", c.Username, c.URI))
 	}
 	if err != nil {
 		return "", "", err
@@ -72,33 +69,3 @@ func firstLine(r io.Reader) (string, error) {
 
 // mayAsk reports whether somebody is there to answer.
 func (a *app) mayAsk() bool { return a.tty.in && a.tty.err }
-
-// prompt asks for a password, which the terminal does not show. Ctrl-C leaves the terminal as it was.
-func (a *app) prompt(ctx context.Context, question string) (string, error) {
-	terminal, ok := a.stdin.(*os.File)
-	if !ok {
-		return "", errors.New("read the password: no terminal")
-	}
-	fd := int(terminal.Fd())
-	state, err := term.GetState(fd)
-	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
-	}
-	a.console.Ask(question)
-	defer fmt.Fprintln(a.stderr)
-	type answer struct {
-		text []byte
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() { // ends with the process if the context does first: a read of a terminal cannot be stopped
-		text, err := term.ReadPassword(fd)
-		answers <- answer{text, err}
-	}()
-	select {
-	case got := <-answers:
-		return string(got.text), got.err
-	case <-ctx.Done():
-		return "", errors.Join(ctx.Err(), term.Restore(fd, state))
-	}
-}

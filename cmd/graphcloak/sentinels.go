@@ -24,6 +24,7 @@ import (
 	"github.com/graphcloak/graphcloak/run"
 	"github.com/graphcloak/graphcloak/study"
 	"github.com/graphcloak/graphcloak/study/inspect"
+	"github.com/graphcloak/graphcloak/study/simulate"
 )
 
 // sentinel ties an error of a package to an exit code, and to what the user can
@@ -98,6 +99,7 @@ func sentinels() []sentinel {
 		{privacy.ErrUncertain, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},
 		{run.ErrUnpaid, exitNotFound, "name the store that the release was made in"},
 		{privacy.ErrJoin, exitConflict, "what was lost is booked where releases have one guarantee and one node key"},
+		{simulate.ErrScenario, exitUsage, "`graphcloak evaluate --help-all` says what each is"},
 		{study.ErrTarget, exitValidation, "`graphcloak plan --epsilon E` shows how often the answer is right at one " +
 			"ε; of a whisper, --reach NUMBER says how many have heard, where that is known"},
 		{plan.ErrIsolated, exitValidation, "nothing was spent; --isolated drop leaves these nodes out of graph, sensors, sources " +

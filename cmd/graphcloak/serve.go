@@ -103,14 +103,9 @@ func (a *app) reportPage(s graphStore) func(context.Context, io.Writer, []byte) 
 			return err
 		}
 		prefix, _ := rep.Configuration["propertyPrefix"].(string)
-		v := page.View{
-			Report: rep, NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.",
-			Queries: memberQueries(rep, prefix), Command: repeatedRun(rep),
-		}
-		if v.Budget, err = spentSoFar(ctx, s, rep); err != nil {
-			return err
-		}
-		return page.Write(w, v)
+		return writeView(ctx, w, s, page.View{
+			NoMap: "`graphcloak report RUNID`, with the flags of the run, makes a page with a map.", Command: repeatedRun(rep),
+		}, rep, prefix)
 	}
 }
 

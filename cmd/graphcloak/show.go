@@ -50,7 +50,7 @@ func (a *app) reportSections(r *report.Report, mode string, extra []term.Section
 	sections = append(sections, a.communities(r), suspects(r), alternatives(r.Fit),
 		briefFacts(facts),
 		term.Section{Title: "Guarantee", Text: r.Guarantee, Detail: true},
-		term.Section{Title: "Not protected", Text: onePerLine(r.NotProtected), Detail: true},
+		term.Section{Title: "Not protected", Text: term.OnePerLine(r.NotProtected), Detail: true},
 		noteSection(r))
 	if !a.verbose() {
 		sections = append(sections, exposed(r))
@@ -182,5 +182,5 @@ func noteSection(r *report.Report) term.Section {
 	if len(r.Notes) == 0 {
 		return term.Section{}
 	}
-	return term.Section{Title: "Notes", Text: onePerLine(r.Notes)}
+	return term.Section{Title: "Notes", Text: term.OnePerLine(r.Notes)}
 }

@@ -103,9 +103,9 @@ func (a *app) nextStep(rep *report.Report) string {
 // storeFlag names the store of this command for another.
 func (a *app) storeFlag() string {
 	if a.config.From.Kind == config.FromNeo4j || a.config.From.Kind == "" {
-		return "--uri " + quoteShell(a.config.Connection.URI)
+		return "--uri " + term.QuoteShell(a.config.Connection.URI)
 	}
-	return "--from " + quoteShell(a.config.From.String())
+	return "--from " + term.QuoteShell(a.config.From.String())
 }
 
 // exposed is in short what every report says in full.

@@ -77,30 +77,16 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 		}
 		findings = append(findings, more...)
 	}
-	return a.showVerified(r, findings, unchecked(r, planPath != "", a.storeIsNamed()), p.Sentence(), report.ExposedBy(p))
-}
-
-// unchecked lists what the checks leave open.
-func unchecked(r *graphcloak.Release, plan, store bool) []string {
-	var open []string
-	if !store {
-		open = append(open, "that there is such a graph, that these are its sensors and that the sensitivity is right on it: "+
-			"name the store",
-			"that the release was paid for: name the store")
-	}
-	if !plan {
-		open = append(open, "that it was made under a plan that you know: give --plan FILE")
-	}
-	open = append(open, "that noise was drawn as stated, afresh, and by nobody who keeps it",
+	open := unchecked(planPath != "", a.storeIsNamed(), "that noise was drawn as stated, afresh, and by nobody who keeps it",
 		"that the values are readings, of the signal that the file names and within the range that they are clipped to")
-	if e := r.Plan().NormError; store && e > 0 {
+	if e := p.NormError; a.storeIsNamed() && e > 0 {
 		open = append(open, fmt.Sprintf("that the computed diffusion was off by at most %.3g, as charged: machines differ in it, so up "+
 			"to four times as much passes here", e))
 	}
-	if a := r.Allocated; a != nil {
+	if r.Allocated != nil {
 		open = append(open, "how good the allocation of the noise is: its objective and any expected accuracy")
 	}
-	return open
+	return a.showVerified(r, findings, open, p.Sentence(), report.ExposedBy(p))
 }
 
 // verifyPlan holds a release against a plan file, whose own statements were compared

@@ -25,8 +25,6 @@ type build struct {
 	Modified  *bool  `json:"modified,omitempty"` // the files were not those of the revision
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
-	Trimpath  bool   `json:"trimpath"` // no path of the machine that built it
-	CGO       bool   `json:"cgo"`
 	Builder   string `json:"builder"` // goreleaser, wheels.sh, or go for the Go tool alone
 }
 
@@ -48,10 +46,6 @@ func readBuild() build {
 			b.Time = s.Value
 		case "vcs.modified":
 			b.Modified = new(s.Value == "true")
-		case "-trimpath":
-			b.Trimpath = s.Value == "true"
-		case "CGO_ENABLED":
-			b.CGO = s.Value == "1"
 		}
 	}
 	return b

@@ -4,9 +4,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graphcloak/graphcloak"
-	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/privacy/answer"
 	"github.com/graphcloak/graphcloak/privacy/audit"
@@ -31,18 +31,16 @@ func (a *app) auditAnswers(ctx context.Context, path string, trials int) error {
 	if err != nil {
 		return asRefusal(err)
 	}
-	result := struct {
+	refuted := ""
+	if r.Refuted {
+		refuted = fmt.Sprintf("ε = %v of each answer: at least ε = %.3f", r.Epsilon, r.EpsilonShown)
+	}
+	return a.concludeAudit(struct {
 		*audit.Answers
 		Verdict      string   `json:"verdict"`
 		Guarantee    string   `json:"guarantee"`
 		NotProtected []string `json:"notProtected"`
-	}{r, r.String(), p.Sentence(), report.ExposedByAnswers()}
-	if err := a.render(result, term.Section{Title: "Audit", Text: result.Verdict},
-		term.Section{Title: "Guarantee", Text: result.Guarantee}); err != nil || !r.Refuted {
-		return err
-	}
-	return fail(exitValidation, "the audit refutes ε = %v of each answer: at least ε = %.3f", r.Epsilon, r.EpsilonShown).
-		hint("run it again: chance alone does this once in a million times; if it stays, publish nothing and report it")
+	}{r, r.String(), p.Sentence(), report.ExposedByAnswers()}, r.String(), p.Sentence(), refuted)
 }
 
 // questionToAudit is the question of a plan, or of the settings, asked of nobody in particular.

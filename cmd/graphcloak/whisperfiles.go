@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/graphcloak/graphcloak"
+	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -35,7 +36,8 @@ func (a *app) readAnswerPlan(path string, p *graphcloak.Whisper) error {
 	}
 	a.agreeQueries(&p.Model)
 	if s := a.config.Signal.AnswerProperty; s != "" && s != p.Rumour {
-		return fail(exitConflict, "the plan asks about %q, not about %q", p.Rumour, s).hint("--answer-property %s", quoteShell(p.Rumour))
+		return fail(exitConflict, "the plan asks about %q, not about %q", p.Rumour, s).
+			hint("--answer-property %s", term.QuoteShell(p.Rumour))
 	}
 	return nil
 }

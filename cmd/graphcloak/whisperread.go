@@ -61,19 +61,9 @@ func (a *app) verifyAnswers(ctx context.Context, path, planPath string) error {
 		}
 		findings = append(findings, more...)
 	}
-	return a.showVerified(&r, findings, uncheckedAnswers(planPath != "", a.storeIsNamed()), p.Sentence(), report.ExposedByAnswers())
-}
-
-// uncheckedAnswers lists what the checks leave open.
-func uncheckedAnswers(plan, store bool) (open []string) {
-	if !store {
-		open = append(open, "that there is such a graph with these people: name the store", "that the release was paid for: name the store")
-	}
-	if !plan {
-		open = append(open, "that it was made under a plan that you know: give --plan FILE")
-	}
-	return append(open, "that coins were tossed as stated, afresh, and by nobody who keeps them",
+	open := unchecked(planPath != "", a.storeIsNamed(), "that coins were tossed as stated, afresh, and by nobody who keeps them",
 		"that the answers were drawn from what people really had heard")
+	return a.showVerified(&r, findings, open, p.Sentence(), report.ExposedByAnswers())
 }
 
 // verifyAnswerPlan holds a release against a plan file.

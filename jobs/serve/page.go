@@ -28,8 +28,8 @@ var pageFiles embed.FS
 var styleSheet []byte
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": verdict, "took": took, "ran": ran, "span": span,
-	"label": label, "long": long, "lead": lead, "rest": rest,
+	"when": when, "iso": iso, "number": number, "percent": report.Percent, "verdict": report.Meaning, "took": took, "ran": ran,
+	"span": span, "label": label, "long": long, "lead": lead, "rest": rest,
 }).ParseFS(pageFiles, "pages/*.html"))
 
 func style(w http.ResponseWriter, _ *http.Request) {
@@ -255,19 +255,6 @@ func span(seconds int64) string {
 		return fmt.Sprintf("per %d days", days)
 	}
 	return "per " + (time.Duration(seconds) * time.Second).String()
-}
-
-// verdict says in words what an answer is worth, "" where a community is named.
-func verdict(of string) string {
-	switch of {
-	case report.Misfit:
-		return "no answer: the measurements do not fit the model"
-	case report.Undecided:
-		return "no community stands out"
-	case report.Perhaps:
-		return "perhaps: it is more likely in another"
-	}
-	return ""
 }
 
 // label turns a status into words.

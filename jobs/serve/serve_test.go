@@ -162,8 +162,8 @@ func TestPages(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/": {
 			"yearly", "cannot run",
-			"property=risk", "per 30 days", "no cap", "90 %", "no answer: the measurements do not fit the model", "/runs/" + id,
-			"&lt;script&gt;alert(1)",
+			"property=risk", "per 30 days", "no cap", "90 %", "the measurements do not fit the model, and no community is named",
+			"/runs/" + id, "&lt;script&gt;alert(1)",
 		},
 		"/jobs/yearly": {"@yearly", "Run now", "Pause", "finished", "/runs/" + id},
 		"/jobs/still":  {"paused", "Resume", "It was not run yet."},

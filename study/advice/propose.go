@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
@@ -44,6 +46,30 @@ var (
 	sensorWords  = []string{"sensor", "issensor", "hassensor", "monitored"}
 	captionWords = []string{"name", "title", "caption", "displayname", "fullname", "label", "lastname"}
 )
+
+// longestName is the longest name that is proposed, in bytes: nobody reads more.
+const longestName = 200
+
+// Nameable leaves out the names that no setting can hold, or no reader sees as they are.
+func Nameable(s connector.Schema) connector.Schema {
+	bad := func(name string) bool {
+		return len(name) > longestName || name == "*" || strings.TrimSpace(name) != name ||
+			strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
+	}
+	clean := func(kinds []connector.Kind) []connector.Kind {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k connector.Kind) bool { return bad(k.Name) })
+		for i := range kinds {
+			kinds[i].Properties = slices.DeleteFunc(slices.Clone(kinds[i].Properties),
+				func(p connector.Property) bool { return p.Name == "" || bad(p.Name) })
+			for j := range kinds[i].Ends {
+				e := &kinds[i].Ends[j]
+				e.From, e.To = slices.DeleteFunc(slices.Clone(e.From), bad), slices.DeleteFunc(slices.Clone(e.To), bad)
+			}
+		}
+		return kinds
+	}
+	return connector.Schema{Labels: clean(s.Labels), Types: clean(s.Types), Cut: s.Cut}
+}
 
 // Propose completes what is given of a choice from the schema. Properties that are left
 // out become no part of it.

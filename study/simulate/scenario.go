@@ -5,9 +5,11 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/suggest"
 	"github.com/graphcloak/graphcloak/laplacian"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -182,4 +185,31 @@ func (s *Scenario) disturb(readings []float64, clip privacy.Interval, seed uint6
 			readings[k] = s.fault(random, readings[k], clip)
 		}
 	}
+}
+
+// ErrScenario says that there is no scenario of a name.
+var ErrScenario = errors.New("simulate: there is no scenario")
+
+// Names are those of [Scenarios].
+func Names() (names []string) {
+	for _, s := range Scenarios() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Find returns a scenario, or that of a graph of a plan, by its name. A graph with the name of a scenario, as in a plan that another
+// program made, does not take its place. It returns [ErrScenario].
+func Find(name string, planned []plan.Alternative) (Scenario, error) {
+	list, known := Scenarios(), Names()
+	for _, x := range planned {
+		list, known = append(list, OnAlternative(x)), append(known, x.Name)
+	}
+	if k := slices.Index(known, name); k >= 0 {
+		return list[k], nil
+	}
+	if near := suggest.Nearest(name, known); near != "" {
+		return Scenario{}, fmt.Errorf("%w %q; did you mean %q?", ErrScenario, name, near)
+	}
+	return Scenario{}, fmt.Errorf("%w %q: there are %s", ErrScenario, name, strings.Join(known, ", "))
 }

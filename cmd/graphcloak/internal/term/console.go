@@ -4,15 +4,18 @@ package term
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rivo/uniseg"
+	"golang.org/x/term"
 )
 
 // Console is standard error: messages, and below them one line that shows how far a command has come.
@@ -205,4 +208,34 @@ func fitted(text string, width int) string {
 		end += len(cluster)
 	}
 	return text[:end]
+}
+
+// Password asks for a password, which the terminal does not show. Ctrl-C leaves the terminal as it was.
+func (c *Console) Password(ctx context.Context, in io.Reader, question string) (string, error) {
+	terminal, ok := in.(*os.File)
+	if !ok {
+		return "", errors.New("read the password: no terminal")
+	}
+	fd := int(terminal.Fd())
+	state, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	c.Ask(question)
+	defer fmt.Fprintln(c.Writer)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() { // ends with the process if the context does first: a read of a terminal cannot be stopped
+		text, err := term.ReadPassword(fd)
+		answers <- answer{text, err}
+	}()
+	select {
+	case got := <-answers:
+		return string(got.text), got.err
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, state))
+	}
 }
