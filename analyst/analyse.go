@@ -4,7 +4,6 @@ package analyst
 
 import (
 	"context"
-	"errors"
 
 	"github.com/graphcloak/graphcloak/community"
 	"github.com/graphcloak/graphcloak/recovery/posterior"
@@ -44,12 +43,6 @@ func (a *analysis) run(ctx context.Context) error {
 	}
 	opts.Norms = &norms
 	post, err := posterior.New(ctx, a.Data, opts)
-	if errors.Is(err, posterior.ErrWork) {
-		a.report.Notes = append(a.report.Notes, "all sensors are supposed to be sound, though one that is broken may decide the answer: "+
-			"on so large a graph broken ones are weighed where heat is localized")
-		opts.Faults = posterior.Faults{}
-		post, err = posterior.New(ctx, a.Data, opts)
-	}
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package analyst
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,18 +21,11 @@ func (a *analysis) severalSources(ctx context.Context, opts posterior.Options) e
 	case OneOrTwo:
 		return a.oneOrTwo(ctx, opts)
 	case 2:
-		if opts.Faults.Rate != 0 {
-			a.report.Notes = append(a.report.Notes, oneIfFaulty)
-			return nil
-		}
 		a.report.Sources = &report.Sources{}
 		return a.twoSources(ctx, opts, math.Inf(-1))
 	}
 	return nil
 }
-
-// oneIfFaulty is why a second source is not weighed where a stuck sensor would look like one.
-const oneIfFaulty = "where sensors may be broken, one source is weighed; two are at a sensor fault rate of 0"
 
 // oneOrTwo supposes a second source where the evidence for it is large: under the model of
 // one source the ratio of the evidence of two to that of one has mean 1, so it exceeds 1/α
@@ -54,7 +48,7 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	if !(second >= least) {
 		return nil
 	}
-	better, err := a.Simpler(ctx, opts)
+	better, err := a.simpler(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("what explains more than a second source: %w", err)
 	}
@@ -66,11 +60,17 @@ func (a *analysis) oneOrTwo(ctx context.Context, opts posterior.Options) error {
 	return a.twoSources(ctx, opts, least)
 }
 
-// twoSources replaces the ranking under one source by that under two, where all pairs have at least so large log odds against one
-// source.
+// twoSources replaces the ranking under one source by that under two, where all pairs can be weighed and have
+// at least so large log odds against one source.
 func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, least float64) error {
 	pairs, err := posterior.NewPairs(ctx, a.Data, opts)
-	if err != nil {
+	switch {
+	case errors.Is(err, posterior.ErrWork):
+		a.report.Sources.Count = 1
+		a.report.Notes = append(a.report.Notes, "one source is supposed: where sensors may be broken, all pairs of nodes would take too "+
+			"long to weigh")
+		return nil
+	case err != nil:
 		return fmt.Errorf("posterior of 2 sources: %w", err)
 	}
 	one, err := posterior.New(ctx, a.Data, opts)
@@ -89,7 +89,7 @@ func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, least
 	if err != nil {
 		return err
 	}
-	a.report.Sources.Count, a.probability = 2, pairs.Probability
+	a.report.Sources.Count, a.probability, a.faulty = 2, pairs.Probability, pairs.Faulty
 	a.rerank(groups, opts.Prior)
 	return nil
 }
@@ -97,8 +97,6 @@ func (a *analysis) twoSources(ctx context.Context, opts posterior.Options, least
 // onlyOne says why a second source is not weighed, or nothing where it is.
 func (a *analysis) onlyOne() string {
 	switch {
-	case a.faulty != nil:
-		return oneIfFaulty
 	case a.op.Graph.Order() > DenseLimit:
 		return fmt.Sprintf("above %d nodes only one source is weighed", DenseLimit)
 	case a.opts.Tau.IsWide():
@@ -111,9 +109,19 @@ func (a *analysis) onlyOne() string {
 	return ""
 }
 
-// Simpler names a background where it has more evidence than a second source; "" where it has not.
+// simpler is [Whitened.Simpler] without the sensors that are more likely broken than sound.
+func (a *analysis) simpler(ctx context.Context, opts posterior.Options) (string, error) {
+	if rows := Sound(a.faulty); len(rows) > 0 && len(rows) < len(a.faulty) {
+		opts.Norms = nil
+		return a.Subset(rows).Simpler(ctx, opts)
+	}
+	return a.Simpler(ctx, opts)
+}
+
+// Simpler names a background where it has more evidence than a second source, all sensors being sound; "" where it has not.
 // It returns [posterior.ErrInvalid] for options that do not fit to the measurements.
 func (w *Whitened) Simpler(ctx context.Context, opts posterior.Options) (string, error) {
+	opts.Faults = posterior.Faults{}
 	one, err := posterior.New(ctx, w.Data, opts)
 	if err != nil {
 		return "", err

@@ -188,12 +188,14 @@ func TestBackgroundAgainstSums(t *testing.T) {
 func TestSecondAgainstPairs(t *testing.T) {
 	for run, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UniformAmplitude, posterior.UnitAmplitude} {
 		d := heated(rand.New(rand.NewPCG(uint64(run), 8)), 10, 1, 2)
-		opts := posterior.Options{Amplitude: amplitude}
-		one := must.Get(posterior.New(t.Context(), d, opts))(t)
-		two := must.Get(posterior.NewPairs(t.Context(), d, opts))(t)
-		got, err := posterior.Second(t.Context(), d, opts)
-		if want := two.LogPresence - one.LogPresence; err != nil || !(math.Abs(got-want) < .4) {
-			t.Errorf("prior %v: %v, want %v (%v)", amplitude, got, want, err)
+		for _, rate := range []float64{0, .01, .2} {
+			opts := posterior.Options{Amplitude: amplitude, Faults: posterior.Faults{Rate: rate}}
+			one := must.Get(posterior.New(t.Context(), d, opts))(t)
+			two := must.Get(posterior.NewPairs(t.Context(), d, opts))(t)
+			got, err := posterior.Second(t.Context(), d, opts)
+			if want := two.LogPresence - one.LogPresence; err != nil || !(math.Abs(got-want) < .4) {
+				t.Errorf("prior %v, faults at %v: %v, want %v (%v)", amplitude, rate, got, want, err)
+			}
 		}
 	}
 	d := heated(rand.New(rand.NewPCG(1, 8)), 4, 1, 2)

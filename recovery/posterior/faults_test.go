@@ -185,14 +185,26 @@ func sensing(n int, sigma float64, stuck int) (measurement.Data, posterior.Fault
 	return measurement.Data{A: linop.Dense{M: a}, Y: y}, f
 }
 
-// TestFaultsByProducts: where only products are known, the posterior is the same.
-func TestFaultsByProducts(t *testing.T) {
-	d, f := sensing(300, .1, 200)
-	want := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
-	d.A = productsOnly{d.A}
-	got := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
-	if apart := floats.Distance(got.Probability, want.Probability, 1); apart > 1e-9 || got.Faulty[200] < .9 {
-		t.Errorf("%v apart, and the stuck sensor is broken with probability %v", apart, got.Faulty[200])
+// TestScreenedFaults: where only products are known, the posterior is within its bounds of the exact
+// one, and exact at the nodes that matter most.
+func TestScreenedFaults(t *testing.T) {
+	for _, test := range []struct {
+		sigma float64
+		stuck int
+	}{{.05, 200}, {.15, -1}, {.1, 200}, {.4, -1}} {
+		d, f := sensing(300, test.sigma, test.stuck)
+		want := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
+		d.A = productsOnly{d.A}
+		got := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f}))(t)
+		apart := floats.Distance(got.Probability, want.Probability, 1) / 2
+		if apart > got.ProbabilityError+1e-9 || got.ProbabilityError > .9 ||
+			math.Abs(got.LogPresence-want.LogPresence) > got.LogOddsError+1e-9 {
+			t.Errorf("σ = %v: %v apart with a bound of %v, log odds %v and %v with %v", test.sigma, apart, got.ProbabilityError,
+				got.LogPresence, want.LogPresence, got.LogOddsError)
+		}
+		if test.stuck >= 0 && got.Faulty[test.stuck] < .9 {
+			t.Errorf("σ = %v: the stuck sensor is broken with probability %v", test.sigma, got.Faulty[test.stuck])
+		}
 	}
 }
 
@@ -435,7 +447,8 @@ func checkFinite(t *testing.T, name string, p *posterior.Posterior, err error) {
 	}
 }
 
-// TestFaultsOfAnyScale: readings and ranges of any scale, whatever the entries are, give numbers.
+// TestFaultsOfAnyScale: readings and ranges of any scale, whatever the entries are, give numbers,
+// for one source and for two.
 func TestFaultsOfAnyScale(t *testing.T) {
 	for trial := range 20 {
 		rnd := rand.New(rand.NewPCG(4, uint64(trial)))
@@ -455,8 +468,17 @@ func TestFaultsOfAnyScale(t *testing.T) {
 			l, h := scale(), scale()
 			f.Low, f.High = append(f.Low, min(l, h)), append(f.High, max(l, h))
 		}
-		p, err := posterior.New(t.Context(), d, posterior.Options{Faults: f})
+		opts := posterior.Options{Faults: f}
+		p, err := posterior.New(t.Context(), d, opts)
 		checkFinite(t, "one source", p, err)
+		pairs, err := posterior.NewPairs(t.Context(), d, opts)
+		if err != nil || !(math.Abs(floats.Sum(pairs.Probability)-2) < 1e-9) || math.IsNaN(pairs.LogPresence) ||
+			math.IsInf(pairs.LogPresence, 0) {
+			t.Errorf("trial %d: %+v (%v)", trial, pairs, err)
+		}
+		if second, err := posterior.Second(t.Context(), d, opts); err != nil || math.IsNaN(second) || math.IsInf(second, 0) {
+			t.Errorf("trial %d: a second source %v (%v)", trial, second, err)
+		}
 		if t.Failed() {
 			t.Fatalf("trial %d: %v in %v to %v", trial, d.Y, f.Low, f.High)
 		}

@@ -4,10 +4,7 @@ package posterior
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -46,18 +43,4 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 	}
 	p, err := f.exact(ctx, off)
 	return p, true, err
-}
-
-// ErrWork is returned by [New] where sensors may be broken and every column would take a product, of more than 10,000.
-var ErrWork = errors.New("posterior: too much work")
-
-// byProducts is the posterior where every column takes a product. The error of A changes a log likelihood as what a column
-// misses does.
-func (f *faulty) byProducts(ctx context.Context) (*Posterior, error) {
-	n := len(f.logPrior)
-	if n > exactOrder {
-		return nil, fmt.Errorf("%w: sensors may be broken, and heat is not localized on %d nodes", ErrWork, n)
-	}
-	e := linop.Err(f.d.A)
-	return f.exact(ctx, slices.Repeat([]float64{e * (floats.Norm(f.d.Y, 2) + f.longest + e)}, n))
 }

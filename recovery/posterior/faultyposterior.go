@@ -74,7 +74,7 @@ func (f *faulty) exact(ctx context.Context, off []float64) (*Posterior, error) {
 		floats.Add(high, off)
 	}
 	p.normalize(low, high)
-	p.Faulty, err = f.suspects(ctx, p)
+	p.Faulty, err = f.suspects(ctx, p, f.columns)
 	return p, err
 }
 
@@ -149,8 +149,10 @@ const (
 
 // suspects returns the probability of each sensor to be faulty, given one source: under no source
 // it is 1 − sensor.sound, and each source changes it where it moves the mean.
-// It is off by at most [unseenMass].
-func (f *faulty) suspects(ctx context.Context, p *Posterior) ([]float64, error) {
+// It is off by at most [unseenMass]. columns is [faulty.columns] or what stands for it.
+func (f *faulty) suspects(ctx context.Context, p *Posterior,
+	columns func(context.Context, []int, func(int, *column)) error,
+) ([]float64, error) {
 	nodes := likeliest(p.Probability, 1-unseenMass)
 	nodes = nodes[:min(suspectNodes, len(nodes))]
 	place := make(map[int]int, len(nodes))
@@ -162,7 +164,7 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior) ([]float64, error) 
 	for b := range parts {
 		parts[b] = make([]float64, len(f.sensors))
 	}
-	err := f.columns(ctx, nodes, func(i int, c *column) {
+	err := columns(ctx, nodes, func(i int, c *column) {
 		b := place[i]
 		masses[b] += c.suspect(parts[b], f.logPrior[i]-p.LogPresence)
 	})

@@ -89,6 +89,11 @@ func (s *sensor) gain() (mean, variance float64) {
 	return mean, s.sound + s.shifted/(shiftedVariance*shiftedVariance) - mean*mean
 }
 
+// beyond returns the sensor where a mean is known already: y is what remains.
+func (s *sensor) beyond(mean float64) sensor {
+	return newSensor(s.y-mean, s.log.moved(s.exponent(mean)))
+}
+
 // ratios is the logarithm of a product of ratios, of which few logarithms are taken.
 type ratios struct {
 	log, factor float64

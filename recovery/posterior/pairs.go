@@ -25,40 +25,12 @@ type Pairs struct {
 	// LogPresence is the log evidence of two sources against none.
 	LogPresence float64
 
+	// Faulty is the probability of each measurement to be that of a faulty sensor; nil where none may be.
+	Faulty []float64
+
 	n int
 	p []float64 // of the pair i < j at j(j−1)/2 + i
 }
-
-// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
-// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
-// to a constant. opts.Norms is ignored. It returns [ErrInvalid] for more than 6,000 nodes, and where sensors may be broken.
-func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
-	_, n := d.A.Dims()
-	switch {
-	case n < 2 || n > pairLimit:
-		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrInvalid, n)
-	case opts.Faults.Rate != 0:
-		return nil, errFaultyPairs
-	}
-	opts.Norms = nil // exact ones
-	c, norms, logPrior, err := sufficient(ctx, d, opts)
-	if err != nil {
-		return nil, err
-	}
-	logMass := logDistinct(logPrior) - math.Ln2
-	if math.IsInf(logMass, -1) {
-		return nil, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
-	}
-	p := &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}
-	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
-		return nil, err
-	}
-	p.normalize(logMass)
-	return p, nil
-}
-
-// errFaultyPairs refuses two sources where sensors may be broken: one stuck sensor would be the second.
-var errFaultyPairs = fmt.Errorf("%w: two sources are weighed where all sensors are sound", ErrInvalid)
 
 // At returns the probability that the two sources are at i and j: 0 where these are not
 // two nodes of the graph.
@@ -144,6 +116,15 @@ func goodPair(d measurement.Data, e evidence, c, norms, logPrior []float64) floa
 	q := quadratic{e: e}
 	q.set(c[i], c[j], norms[i], norms[j], gram[j])
 	return q.log() + logPrior[i] + logPrior[j]
+}
+
+// newPairs returns the pairs of n nodes, without probabilities, and the log mass of their prior.
+func newPairs(logPrior []float64) (*Pairs, float64, error) {
+	n, logMass := len(logPrior), logDistinct(logPrior)-math.Ln2
+	if math.IsInf(logMass, -1) {
+		return nil, 0, fmt.Errorf("%w: the prior leaves no two nodes", ErrInvalid)
+	}
+	return &Pairs{n: n, p: make([]float64, n*(n-1)/2), Probability: make([]float64, n)}, logMass, nil
 }
 
 // normalize turns log weights into probabilities; logMass is that of the prior.

@@ -16,7 +16,7 @@ import (
 // a·c_i − a²N_i/2 up to a constant.
 //
 // Where sensors may be broken it is exact for a matrix, and bounded for an operator that
-// is known by products: [ErrWork] where these are too many.
+// is known by products, whose entries are supposed to be at least 0.
 func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
 	if opts.Faults.Rate != 0 {
 		return newFaulty(ctx, d, opts)
@@ -50,5 +50,5 @@ func newFaulty(ctx context.Context, d measurement.Data, opts Options) (*Posterio
 	if p, ok, err := f.local(ctx); ok || err != nil {
 		return p, err
 	}
-	return f.byProducts(ctx)
+	return f.screened(ctx)
 }

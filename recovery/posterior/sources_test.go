@@ -115,13 +115,6 @@ func TestSourcesRefuse(t *testing.T) {
 	if _, err := posterior.NewPairs(t.Context(), d, posterior.Options{Prior: one}); !errors.Is(err, posterior.ErrInvalid) {
 		t.Errorf("pairs at one node: %v", err)
 	}
-	faulty := posterior.Options{Faults: posterior.Faults{Rate: .1}}
-	if _, err := posterior.NewPairs(t.Context(), d, faulty); !errors.Is(err, posterior.ErrInvalid) {
-		t.Errorf("pairs where sensors may be broken: %v", err)
-	}
-	if _, err := posterior.Second(t.Context(), d, faulty); !errors.Is(err, posterior.ErrInvalid) {
-		t.Errorf("a second source where sensors may be broken: %v", err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := posterior.Second(ctx, d, posterior.Options{}); !errors.Is(err, context.Canceled) {

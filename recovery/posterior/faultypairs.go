@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package posterior
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
+)
+
+const (
+	// faultyPairWork bounds pairs times sensors for which every pair is bounded where sensors may be broken.
+	faultyPairWork = 200_000_000
+	// faultyPairLikelihoods bounds the likelihoods of sensors that the integrals over both amplitudes of the
+	// pairs that matter take: some seconds.
+	faultyPairLikelihoods = 50_000_000
+)
+
+// ErrWork is returned by [NewPairs] where weighing all pairs would take long.
+var ErrWork = errors.New("posterior: too much work")
+
+// newFaultyPairs is the posterior over all pairs where sensors may be broken: at each amplitude of
+// the second source the evidence of the first is that of one source, given the second.
+func newFaultyPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
+	m, n := d.A.Dims()
+	if !linop.HoldsEntries(d.A) {
+		return nil, fmt.Errorf("%w: where sensors may be broken, pairs are weighed by the entries of the operator", ErrInvalid)
+	}
+	if w := n * (n - 1) / 2 * m; w > faultyPairWork {
+		return nil, fmt.Errorf("%w: %d pairs of nodes with %d sensors that may be broken", ErrWork, n*(n-1)/2, m)
+	}
+	f, err := prepareFaulty(ctx, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	p, logMass, err := newPairs(f.logPrior)
+	if err != nil {
+		return nil, err
+	}
+	e := &faultyPairs{faulty: f, columns: make([]float64, n*m), weight: p.p}
+	linop.ColumnsTo(f.d.A, e.columns, everyNode(n))
+	if err := e.weigh(ctx); err != nil {
+		return nil, err
+	}
+	p.normalize(logMass)
+	p.Faulty, err = e.suspects(ctx, p)
+	return p, err
+}
+
+// faultyPairs weighs pairs of nodes.
+type faultyPairs struct {
+	*faulty
+	columns []float64 // Aᵀ, n × m
+	weight  []float64 // log evidence and prior of the pair i < j at j(j−1)/2 + i
+}
+
+// pairOf returns the nodes i < j at a place.
+func pairOf(place int) (i, j int) {
+	j = int((1 + math.Sqrt(1+8*float64(place))) / 2)
+	return place - j*(j-1)/2, j
+}
+
+// weigh sets the weights. Pairs that are more than [negligible] below the best have an upper
+// bound; [ErrWork] where the others would take too long.
+func (e *faultyPairs) weigh(ctx context.Context) error {
+	order := everyNode(len(e.weight))
+	if err := e.set(ctx, order, e.pairBound); err != nil {
+		return err
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.weight[b], e.weight[a]) })
+	first := order[:min(firstNodes, len(order))]
+	if err := e.affordable(first); err != nil {
+		return err
+	}
+	if err := e.set(ctx, first, e.pair); err != nil {
+		return err
+	}
+	floor := math.Inf(-1)
+	for _, k := range first {
+		floor = max(floor, e.weight[k])
+	}
+	rest := slices.DeleteFunc(order[len(first):], func(k int) bool { return !(e.weight[k] >= floor-negligible) })
+	if err := e.affordable(rest); err != nil {
+		return err
+	}
+	return e.set(ctx, rest, e.pair)
+}
+
+// affordable returns [ErrWork] where some pairs would take more than [faultyPairLikelihoods].
+func (e *faultyPairs) affordable(list []int) error {
+	if w := e.work(list); w > faultyPairLikelihoods {
+		return fmt.Errorf("%w: %d pairs of nodes matter, and would take %.2g likelihoods of sensors, above %.2g", ErrWork, len(list), w,
+			float64(faultyPairLikelihoods))
+	}
+	return nil
+}
+
+// work returns the number of likelihoods of a sensor that it takes to integrate over both amplitudes of
+// some pairs, as their columns alone tell it.
+func (e *faultyPairs) work(list []int) (sum float64) {
+	m := len(e.sensors)
+	inner, outer := make([]float64, len(e.logPrior)), make([]float64, len(e.logPrior))
+	for i := range inner {
+		column := e.columns[i*m : (i+1)*m]
+		norm := floats.Norm(column, 2)
+		inner[i] = 1 + panelNodes*min(math.Ceil(norm/panelWidth), 2*directPanels) // of more, most are negligible
+		outer[i] = 1 + panelNodes*float64(len(e.pairCuts(column))-1)
+	}
+	for _, k := range list {
+		i, j := pairOf(k)
+		sum += inner[i] * outer[j] * float64(m)
+	}
+	return sum
+}
+
+// set sets the weights of pairs by the log evidence of their columns.
+func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float64) float64) error {
+	m := len(e.sensors)
+	of := func(i int) []float64 { return e.columns[i*m : (i+1)*m] }
+	return inBlocks(ctx, len(list), func(from, to int) {
+		for _, k := range list[from:to] {
+			i, j := pairOf(k)
+			e.weight[k] = log(of(i), of(j)) + (e.logPrior[i] + e.logPrior[j])
+		}
+	})
+}
+
+// pairBound bounds the log likelihood of two sources: the mean of each sensor is between 0 and the
+// sum of both entries.
+func (e *faultyEvidence) pairBound(x, z []float64) float64 {
+	p := ratios{factor: 1}
+	for s := range e.sensors {
+		t := &e.sensors[s]
+		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
+		p.times(t, min(max(t.y, low), high))
+	}
+	return p.value()
+}
+
+// pair returns the log evidence of two sources with the columns x and z.
+func (e *faultyEvidence) pair(x, z []float64) float64 {
+	var terms []float64
+	e.second(z, func(b, logWeight float64) { terms = append(terms, logWeight+e.given(x, z, b)) })
+	return logSum(terms)
+}
+
+// second calls f for the amplitudes and the log weights of a rule that integrates over that of the second source.
+func (e *faultyEvidence) second(z []float64, f func(b, logWeight float64)) {
+	if e.unit > 0 {
+		f(1, math.Log(e.unit))
+	}
+	if e.unit == 1 {
+		return
+	}
+	cuts := e.pairCuts(z)
+	for k := 1; k < len(cuts); k++ {
+		from, width := cuts[k-1], cuts[k]-cuts[k-1]
+		for q, t := range e.at {
+			f(from+t*width, math.Log((1-e.unit)*width*e.w[q]))
+		}
+	}
+}
+
+// suspectedPairs is the number of pairs, the likeliest, that the suspects are those of.
+const suspectedPairs = 64
+
+// suspects returns the probability of each sensor to be faulty where the sources are one of the likeliest pairs.
+func (e *faultyPairs) suspects(ctx context.Context, p *Pairs) ([]float64, error) {
+	m, best := len(e.sensors), likeliest(p.p, 1)
+	best = best[:min(suspectedPairs, len(best))]
+	parts, masses := make([][]float64, len(best)), make([]float64, len(best))
+	parallel.Each(len(best), func(k int) {
+		parts[k] = make([]float64, m)
+		if ctx.Err() == nil && p.p[best[k]] > 0 {
+			i, j := pairOf(best[k])
+			masses[k] = e.suspectOf(e.columns[i*m:(i+1)*m], e.columns[j*m:(j+1)*m], parts[k], math.Log(p.p[best[k]]))
+		}
+	})
+	out := make([]float64, m)
+	for _, part := range parts {
+		floats.Add(out, part)
+	}
+	for s, v := range out {
+		out[s] = min(1, max(0, v/floats.Sum(masses)))
+	}
+	return out, ctx.Err()
+}
+
+// suspectOf adds to sum the probability of each sensor to be faulty beside two sources with the columns x and z, times that of these,
+// and returns the latter as the rule has it.
+func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) (total float64) {
+	logPair := e.pair(x, z)
+	e.second(z, func(b, logWeight float64) {
+		rest, log := e.beyond(func(s int) float64 { return b * z[s] })
+		var c column
+		rest.column(x, &c)
+		mass := c.suspect(sum, logProbability-logPair+logWeight+log)
+		for s := range rest.sensors {
+			sum[s] += mass * (1 - rest.sensors[s].sound)
+		}
+		total += mass
+	})
+	return total
+}
+
+// pairCuts cuts [0, 1] into parts no wider than panelWidth/√N, and finer towards the ends, where
+// the evidence may fall as steeply as all sensors together make it.
+func (e *faultyEvidence) pairCuts(z []float64) []float64 {
+	norm, slope := 0.0, 1.0
+	for s, v := range z {
+		norm += v * v
+		slope += math.Abs(v) * (math.Abs(e.sensors[s].y) + math.Abs(v))
+	}
+	cuts := []float64{0, 1}
+	n := 1 + math.Ceil(math.Sqrt(norm)/panelWidth)
+	for k := 1.0; k < n; k++ {
+		cuts = append(cuts, k/n)
+	}
+	for x := 2 / slope; x < 1/n; x *= 4 {
+		cuts = append(cuts, x, 1-x)
+	}
+	slices.Sort(cuts)
+	return cuts
+}
+
+// given returns the log evidence of a source with the column x and one of amplitude b with z.
+func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
+	rest, log := e.beyond(func(s int) float64 { return b * z[s] })
+	var c column
+	rest.column(x, &c)
+	return log + c.log(math.Inf(-1))
+}
+
+// beyond returns the evidence of a further source where the means are known already, and the log
+// likelihood of these against no source.
+func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
+	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), unit: e.unit, at: e.at, w: e.w}
+	p := ratios{factor: 1}
+	for s := range e.sensors {
+		x := mean(s)
+		rest.sensors[s] = e.sensors[s].beyond(x)
+		p.times(&e.sensors[s], x)
+	}
+	return rest, p.value()
+}
+
+// NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood
+// of amplitudes a at i and b at j is a·c_i + b·c_j − (a²G_ii + b²G_jj)/2 − ab·G_ij up
+// to a constant. opts.Norms is ignored. It returns [ErrWork] where there are too many
+// pairs, or, where sensors may be broken, too many that matter.
+func NewPairs(ctx context.Context, d measurement.Data, opts Options) (*Pairs, error) {
+	_, n := d.A.Dims()
+	switch {
+	case n < 2:
+		return nil, fmt.Errorf("%w: pairs among %d node", ErrInvalid, n)
+	case n > pairLimit:
+		return nil, fmt.Errorf("%w: pairs among %d nodes", ErrWork, n)
+	}
+	if opts.Faults.Rate != 0 {
+		return newFaultyPairs(ctx, d, opts)
+	}
+	opts.Norms = nil // exact ones
+	c, norms, logPrior, err := sufficient(ctx, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	p, logMass, err := newPairs(logPrior)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.weigh(ctx, d, newEvidence(opts.Amplitude), c, norms.N, logPrior); err != nil {
+		return nil, err
+	}
+	p.normalize(logMass)
+	return p, nil
+}
