@@ -56,8 +56,8 @@ func sections() []section {
 				Setting{Flag: "database", Short: "d", Env: []string{"NEO4J_DATABASE"}}),
 		}},
 		{GroupSource, []Setting{
-			row("from", "neo4j|folder:DIR|example:NAME|generate:SPEC", "where the graph comes from; neo4j if a server address is "+
-				"given", "a graph in CSV files, or a first try"),
+			row("from", "neo4j|folder:DIR|snapshot:FILE|example:NAME|generate:SPEC", "where the graph comes from; neo4j if a server "+
+				"address is given", "a graph in CSV files or in a snapshot, or a first try"),
 		}},
 		{GroupProjection, []Setting{
 			row("nodeLabels", "LABEL,...", "nodes with any of these labels; all unless given", "one graph among others in a database"),

@@ -50,13 +50,14 @@ const (
 	FromFolder   = "folder"
 	FromExample  = "example"
 	FromGenerate = "generate"
+	FromSnapshot = "snapshot"
 )
 
-// From says where the graph comes from: neo4j, folder:DIR, example:NAME or
+// From says where the graph comes from: neo4j, folder:DIR, snapshot:FILE, example:NAME or
 // generate:SPEC. The zero value is no source.
 type From struct {
 	Kind string
-	Arg  string // DIR, NAME or SPEC
+	Arg  string // DIR, FILE, NAME or SPEC
 }
 
 func (f From) String() string {
@@ -68,9 +69,9 @@ func (f From) String() string {
 
 func (f *From) Parse(text string) error {
 	kind, arg, _ := strings.Cut(text, ":")
-	known := slices.Contains([]string{FromFolder, FromExample, FromGenerate}, kind)
+	known := slices.Contains([]string{FromFolder, FromSnapshot, FromExample, FromGenerate}, kind)
 	if text != "" && text != FromNeo4j && (!known || arg == "") {
-		return errors.New("neo4j, folder:DIR, example:NAME or generate:SPEC")
+		return errors.New("neo4j, folder:DIR, snapshot:FILE, example:NAME or generate:SPEC")
 	}
 	*f = From{Kind: kind, Arg: arg}
 	return nil

@@ -114,9 +114,10 @@ func (b *Builder) add(u, v int, weight, length float64) {
 // Graph builds the graph by a counting sort and empties the builder. Its peak
 // memory is that of the relationships as given and of the finished rows.
 func (b *Builder) Graph() (*Graph, error) {
-	g := &Graph{ids: b.ids, dropped: Dropped{SelfLoops: b.selfLoops}}
+	g := &Graph{dropped: Dropped{SelfLoops: b.selfLoops}}
 	pieces, aggregation, drop := b.chunks, b.Aggregation, b.DropIsolated
-	rank := sortIDs(g.ids)
+	rank := sortIDs(b.ids)
+	g.setIDs(b.ids)
 	*b = Builder{Aggregation: aggregation, DropIsolated: drop}
 	if aggregation == Count {
 		for i := range pieces {

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"strings"
 	"sync"
 )
 
@@ -40,7 +41,8 @@ type Dropped struct {
 
 // Graph is an immutable undirected graph without self-loops or parallel edges.
 type Graph struct {
-	ids     []ID
+	names   string  // the ids, one behind the other
+	ends    []int64 // the id of node i is names[ends[i]:ends[i+1]]
 	ptr     []int64
 	adj     []int32
 	weight  []float64 // nil: every weight is 1
@@ -56,7 +58,7 @@ type Graph struct {
 }
 
 // Order returns n, the number of nodes.
-func (g *Graph) Order() int { return len(g.ids) }
+func (g *Graph) Order() int { return len(g.ends) - 1 }
 
 // Size returns the number of undirected edges.
 func (g *Graph) Size() int { return len(g.adj) / 2 }
@@ -65,11 +67,36 @@ func (g *Graph) Size() int { return len(g.adj) / 2 }
 func (g *Graph) Dropped() Dropped { return g.dropped }
 
 // ID returns the id of node i.
-func (g *Graph) ID(i int) ID { return g.ids[i] }
+func (g *Graph) ID(i int) ID { return ID(g.names[g.ends[i]:g.ends[i+1]]) }
+
+// setIDs keeps sorted ids.
+func (g *Graph) setIDs(ids []ID) {
+	size := 0
+	for _, id := range ids {
+		size += len(id)
+	}
+	var names strings.Builder
+	names.Grow(size)
+	g.ends = make([]int64, len(ids)+1)
+	for i, id := range ids {
+		names.WriteString(string(id))
+		g.ends[i+1] = int64(names.Len())
+	}
+	g.names = names.String()
+}
+
+// ids returns the ids of all nodes.
+func (g *Graph) ids() []ID {
+	ids := make([]ID, g.Order())
+	for i := range ids {
+		ids[i] = g.ID(i)
+	}
+	return ids
+}
 
 // Index returns the number of the node with this id, in O(log n).
 func (g *Graph) Index(id ID) (int, bool) {
-	return sort.Find(len(g.ids), func(i int) int { return compareIDs(id, g.ids[i]) })
+	return sort.Find(g.Order(), func(i int) int { return compareIDs(id, g.ID(i)) })
 }
 
 // Degree returns the number of neighbours of node i.
@@ -99,7 +126,7 @@ func (g *Graph) UnitLengths() bool { return g.length == nil }
 // Edges yields every edge once, U < V, in ascending order of (U, V).
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
-		for u := range g.ids {
+		for u := range g.Order() {
 			for k := g.ptr[u]; k < g.ptr[u+1]; k++ {
 				if v := int(g.adj[k]); v > u && !yield(g.edge(u, v, k)) {
 					return
@@ -175,8 +202,8 @@ func (g *Graph) Digest() [32]byte {
 		w := digestWriter{h: sha256.New()}
 		w.bytes("graphcloak/graph/v1")
 		w.uint64(uint64(g.Order()))
-		for _, id := range g.ids {
-			w.bytes(string(id))
+		for i := range g.Order() {
+			w.bytes(string(g.ID(i)))
 		}
 		w.uint64(uint64(g.Size()))
 		for e := range g.Edges() {

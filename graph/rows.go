@@ -56,7 +56,7 @@ func ones(n, capacity int) []float64 {
 // fill stores every relationship in both its rows, unsorted, and releases each chunk
 // once it is stored. A nil rank leaves the nodes in place.
 func (g *Graph) fill(pieces []edgeChunk, rank []int32) {
-	n := len(g.ids)
+	n := g.Order()
 	g.ptr = make([]int64, n+1)
 	weighted, measured := false, false
 	for _, p := range pieces {
@@ -111,7 +111,7 @@ func oneOr(s []float64, k int) float64 {
 // twice in a row.
 func (g *Graph) sortRows() (parallel bool) {
 	var s sorter
-	for i := range g.ids {
+	for i := range g.Order() {
 		begin, end := g.ptr[i], g.ptr[i+1]
 		row := g.adj[begin:end]
 		if g.weight == nil && g.length == nil {
@@ -163,7 +163,7 @@ func (g *Graph) merge(a Aggregation) error {
 		g.weight = ones(len(g.adj), len(g.adj))
 	}
 	next, begin := int64(0), int64(0)
-	for i := range g.ids {
+	for i := range g.Order() {
 		end := g.ptr[i+1]
 		for k := begin; k < end; {
 			col, run := g.adj[k], k+1
@@ -171,7 +171,7 @@ func (g *Graph) merge(a Aggregation) error {
 				run++
 			}
 			if run > k+1 && a == None {
-				return fmt.Errorf("%w between %q and %q", ErrParallel, clip(g.ids[i]), clip(g.ids[col]))
+				return fmt.Errorf("%w between %q and %q", ErrParallel, clip(g.ID(i)), clip(g.ID(int(col))))
 			}
 			g.dropped.Parallel += int(run - k - 1)
 			g.adj[next] = col
@@ -181,7 +181,7 @@ func (g *Graph) merge(a Aggregation) error {
 					g.weight[next] = combine(g.weight[k:run], a)
 				}
 				if math.IsInf(g.weight[next], 1) {
-					return fmt.Errorf("%w: the sum between %q and %q overflows", ErrBadWeight, clip(g.ids[i]), clip(g.ids[col]))
+					return fmt.Errorf("%w: the sum between %q and %q overflows", ErrBadWeight, clip(g.ID(i)), clip(g.ID(int(col))))
 				}
 			}
 			if g.length != nil {
@@ -232,21 +232,21 @@ func dropOnes(s []float64) []float64 {
 	return s
 }
 
-// dropIsolated leaves out the nodes without neighbours, in place.
+// dropIsolated leaves out the nodes without neighbours.
 func (g *Graph) dropIsolated() {
-	rank, kept := make([]int32, len(g.ids)), 0
-	for i, id := range g.ids {
+	rank, ids := make([]int32, g.Order()), []ID(nil)
+	for i := range rank {
 		if g.Degree(i) == 0 {
 			continue
 		}
-		rank[i], g.ids[kept] = int32(kept), id
-		kept++
-		g.ptr[kept] = g.ptr[i+1] // of a node at or behind it
+		rank[i], ids = int32(len(ids)), append(ids, g.ID(i))
+		g.ptr[len(ids)] = g.ptr[i+1] // of a node at or behind it
 	}
-	if g.dropped.Isolated = len(g.ids) - kept; g.dropped.Isolated == 0 {
+	if g.dropped.Isolated = g.Order() - len(ids); g.dropped.Isolated == 0 {
 		return
 	}
-	g.ids, g.ptr = g.ids[:kept:kept], g.ptr[:kept+1:kept+1]
+	g.setIDs(ids)
+	g.ptr = g.ptr[: len(ids)+1 : len(ids)+1]
 	for k, v := range g.adj {
 		g.adj[k] = rank[v]
 	}

@@ -102,7 +102,7 @@ func (a *app) demo(ctx context.Context, dir string, whisper bool) error {
 	if err := demoFolder(source, dir); err != nil {
 		return err
 	}
-	s, err := a.openFolder(ctx, dir)
+	s, err := a.openFolder(ctx, dir, "")
 	if err != nil {
 		return err
 	}

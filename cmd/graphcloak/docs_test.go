@@ -107,6 +107,7 @@ var documentedPages = []struct {
 	{"docs/how-to/evaluate.md", 1},
 	{"docs/how-to/report.md", 1},
 	{"docs/how-to/water.md", 4},
+	{"docs/how-to/large.md", 1},
 	{"docs/explanation/threat-model.md", 1},
 }
 

@@ -15,12 +15,13 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
+	"github.com/graphcloak/graphcloak/graph/snapshot"
 	"github.com/graphcloak/graphcloak/report"
 )
 
 func newGraphCommand(app *app) *cobra.Command {
-	return newGroup("graph", "Import, generate and list graphs",
-		newGraphImportCommand(app), newGraphGenerateCommand(app), newGraphListCommand(app))
+	return newGroup("graph", "Import, generate, snapshot and list graphs",
+		newGraphImportCommand(app), newGraphGenerateCommand(app), newGraphSnapshotCommand(app), newGraphListCommand(app))
 }
 
 func newGraphImportCommand(app *app) *cobra.Command {
@@ -109,6 +110,54 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 		},
 	}
 	return app.withSettings(cmd, nil, config.GroupOutput)
+}
+
+func newGraphSnapshotCommand(app *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "snapshot FILE",
+		Short: "Keep the graph in a file that is mapped instead of read",
+		Long: "snapshot reads the public graph once and keeps nodes' names, relationships, weights and lengths in FILE.\n" +
+			"--from snapshot:FILE then maps it: memory holds what is looked at, and relationships are not read again. Signals,\n" +
+			"communities, the budget and what a run writes stay in the store: the server of --uri, or the folder that FILE lies\n" +
+			"in. Nodes are compared with the store's on every use; relationships that changed since are not noticed.",
+		Example: "  graphcloak graph snapshot --uri neo4j://localhost:7687 -u neo4j --node-key name city.snapshot\n" +
+			"  graphcloak graph snapshot --from folder:city city/city.snapshot",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return app.snapshot(cmd.Context(), args[0]) },
+	}
+	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
+		config.GroupOutput, config.GroupExecution)
+}
+
+func (a *app) snapshot(ctx context.Context, path string) error {
+	if err := a.needKey("a snapshot"); err != nil {
+		return err
+	}
+	settings, err := modelSettings(a.config)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fail(exitConflict, "%s exists", path).hint("name another file, or remove it")
+	}
+	s, err := a.openReading(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	g, err := s.Graph(ctx, settings.Selection)
+	if err != nil {
+		return err
+	}
+	a.notices(s)
+	if err := snapshot.Write(path, g, settings.Selection); err != nil {
+		return err
+	}
+	digest := g.Digest()
+	return a.render(map[string]any{
+		"file": path, "store": s.Name(), "nodeCount": g.Order(), "relationshipCount": g.Size(), "digest": fmt.Sprintf("%x", digest),
+	}, term.Section{Text: fmt.Sprintf("Wrote %s and %s of %s to %s; use it with --from snapshot:%[4]s.", report.Count(g.Order(), "node"),
+		report.Count(g.Size(), "relationship"), s.Name(), path)})
 }
 
 // exampleOrGenerated returns the graph that the name of an example, or a generator's

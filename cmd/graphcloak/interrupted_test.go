@@ -296,7 +296,7 @@ func TestRunIsKnownByItsLedger(t *testing.T) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		writeGraph(t, path, "id\na\nb\n", "source,target\na,b\n")
-		s := must.Get(a.openFolder(ctx, path))(t)
+		s := must.Get(a.openFolder(ctx, path, ""))(t)
 		t.Cleanup(func() { s.Close(context.Background()) })
 		return s
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/builtin"
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/snapshot"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/jobs"
@@ -59,6 +60,8 @@ func sentinels() []sentinel {
 		{jobs.ErrLost, exitConflict, "another instance goes on with the run: `graphcloak job show NAME`"},
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
+		{snapshot.ErrSnapshot, exitValidation, "make it again by `graphcloak graph snapshot FILE`"},
+		{snapshot.ErrSelection, exitConflict, "choose the same nodes and relationships, or make another snapshot"},
 		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or " +
 			"published for it"},
 		{connector.ErrTransient, exitTransient, "try again; for a server, `graphcloak doctor` tests the connection"},

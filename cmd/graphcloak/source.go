@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/graphcloak/graphcloak"
@@ -92,9 +93,13 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	snapshot := ""
+	if a.config.From.Kind == config.FromSnapshot {
+		snapshot = a.config.From.Arg
+	}
 	switch from.Kind {
 	case config.FromFolder:
-		return a.openFolder(ctx, from.Arg)
+		return a.openFolder(ctx, from.Arg, snapshot)
 	case config.FromExample, config.FromGenerate:
 		source, err := builtinFolder(from)
 		if err != nil {
@@ -113,6 +118,7 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.Snapshot = snapshot
 	return a.whenWarm(ctx, func() (graphStore, error) {
 		s, err := neo4j.New(ctx, options)
 		if err != nil {
@@ -122,14 +128,17 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 	})
 }
 
-// source settles where the graph comes from: Neo4j where a server is named.
+// source settles which store is opened: Neo4j where a server is named, and that of a snapshot where a snapshot is.
 func (a *app) source() (config.From, error) {
 	from := a.config.From
-	if from.Kind != "" {
+	if from.Kind != "" && from.Kind != config.FromSnapshot {
 		return from, nil
 	}
 	if a.config.Origin("neo4jUri").Layer != config.LayerDefault {
 		return config.From{Kind: config.FromNeo4j}, nil
+	}
+	if from.Kind == config.FromSnapshot {
+		return config.From{Kind: config.FromFolder, Arg: filepath.Dir(from.Arg)}, nil
 	}
 	missing := fail(exitUsage, "no graph is named")
 	if _, err := os.Stat(settingsFile); err == nil && a.configPath == "" {
@@ -139,8 +148,8 @@ func (a *app) source() (config.From, error) {
 		"generate:SPEC")
 }
 
-func (a *app) openFolder(ctx context.Context, dir string) (graphStore, error) {
-	s, err := folder.New(ctx, dir, folder.Options{Progress: a.progress})
+func (a *app) openFolder(ctx context.Context, dir, snapshot string) (graphStore, error) {
+	s, err := folder.New(ctx, dir, folder.Options{Progress: a.progress, Snapshot: snapshot})
 	if err == nil && folderJobs != nil {
 		return folderJobs(s), nil
 	}

@@ -51,8 +51,8 @@ func (a *app) whatWasWritten(rep *report.Report) []term.Item {
 	}
 	prefix := cmp.Or(a.config.Write.PropertyPrefix, report.DefaultPrefix)
 	where := fmt.Sprintf("properties %s… of the nodes", prefix)
-	if a.config.From.Kind == config.FromFolder {
-		where = fmt.Sprintf("columns %s… of %s", prefix, filepath.Join(a.config.From.Arg, "nodes.csv"))
+	if from, _ := a.source(); from.Kind == config.FromFolder {
+		where = fmt.Sprintf("columns %s… of %s", prefix, filepath.Join(from.Arg, "nodes.csv"))
 	}
 	return []term.Item{{Mark: "Written", Text: fmt.Sprintf("%s in the %s; `graphcloak run --undo %s %s` takes them out",
 		report.Count(rep.NodePropertiesWritten, "value"), where, rep.RunID, a.storeFlag())}}

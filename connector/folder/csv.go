@@ -25,6 +25,7 @@ type CSV struct {
 	FS       fs.FS
 	Progress func(stage string, done, total int64) // nil: silent
 
+	snapshot  string // the file that holds the graph; "": relationships.csv does
 	generated bool
 	unused    atomic.Pointer[string]
 	nodes     connector.PerGraph[map[string]int32] // the number of each selected node, by the column id

@@ -48,6 +48,7 @@ type Options struct {
 	LockWait time.Duration
 	// Generated says that a program made the files: a column that it does not use is no slip.
 	Generated bool
+	Snapshot  string // the file that the graph is mapped from; "": it is read from relationships.csv
 }
 
 // Store is a folder. It is safe for concurrent use, by several processes too.
@@ -84,7 +85,7 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, CSV: CSV{FS: files, Progress: o.Progress, generated: o.Generated}}, nil
+	return &Store{dir: dir, options: o, CSV: CSV{FS: files, Progress: o.Progress, generated: o.Generated, snapshot: o.Snapshot}}, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has

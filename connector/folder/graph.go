@@ -11,12 +11,14 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/snapshot"
 )
 
 // Graph reads the selected part. NodeKey "" is the column id; a query is an ErrInput, for
 // a folder has no query language. It returns the errors of [CSV.Columns], and
 // [graph.ErrDuplicateNode], [graph.ErrParallel], [graph.ErrTooLarge] and those of
-// [graph.Builder.Connect] for what makes no graph.
+// [graph.Builder.Connect] for what makes no graph; of a snapshot those of [snapshot.Open] and, where its nodes are others,
+// [connector.ErrConflict].
 func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, error) {
 	if sel.NodeQuery != "" || sel.RelationshipQuery != "" {
 		return nil, fmt.Errorf("%w: a folder takes no Cypher; select by labels and types", connector.ErrInput)
@@ -26,6 +28,16 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if err != nil {
 		return nil, err
 	}
+	if c.snapshot != "" {
+		g, err := snapshot.Open(c.snapshot, sel)
+		if err != nil {
+			return nil, err
+		}
+		if c.keep(g, nodes, keys) != g.Order() || len(keys) != g.Order()+g.Dropped().Isolated {
+			return nil, fmt.Errorf("%w: %s has other nodes than %s; make the snapshot again", connector.ErrConflict, c.snapshot, nodesFile)
+		}
+		return g, nil
+	}
 	if err := c.relationships(ctx, sel, nodes, keys, b); err != nil {
 		return nil, err
 	}
@@ -33,6 +45,12 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
+	c.keep(g, nodes, keys)
+	return g, nil
+}
+
+// keep remembers the number of each node in the graph, and returns how many nodes the graph has of them.
+func (c *CSV) keep(g *graph.Graph, nodes map[string]int32, keys []graph.ID) int {
 	numbers := make([]int32, len(keys)) // in the graph, of the handles
 	for h, key := range keys {          // in the order of the file: ids that are alike are found in the cache
 		if i, ok := g.Index(key); ok {
@@ -50,7 +68,7 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 		}
 	}
 	c.nodes.Put(g, nodes)
-	return g, nil
+	return len(nodes)
 }
 
 // unselected stands for the handle of a node that is not part of the graph.

@@ -102,9 +102,6 @@ func compareIDs(a, b graph.ID) int {
 
 // keep leaves out the nodes that are not in the graph, whose order the others have.
 func (s *nodeSet) keep(g *graph.Graph) {
-	if g.Order() == len(s.ids) {
-		return
-	}
 	kept := make([]int, 0, g.Order())
 	for k, id := range s.ids {
 		if i := len(kept); i < g.Order() && g.ID(i) == id {

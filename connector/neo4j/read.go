@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/graph/snapshot"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -31,18 +32,18 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 	if err := before.check(); err != nil && sel.NodeQuery == "" {
 		return nil, err
 	}
-	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
 	nodes, err := s.readNodes(ctx, sel, before.nodes)
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
 	}
-	for _, id := range nodes.ids {
-		if _, err := b.AddNode(id); err != nil {
-			return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
-		}
+	var g *graph.Graph
+	if s.options.Snapshot != "" {
+		g, err = snapshot.Open(s.options.Snapshot, sel)
+	} else {
+		g, err = s.readGraph(ctx, sel, nodes)
 	}
-	if err := s.readRelationships(ctx, sel, nodes, b); err != nil {
-		return nil, fmt.Errorf("read relationships: %w", err)
+	if err != nil {
+		return nil, err
 	}
 	after, err := s.size(ctx, sel)
 	if err != nil {
@@ -53,18 +54,31 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 			connector.ErrConflict, report.Count(before.nodes, "node"), report.Count(before.relationships, "relationship"), after.nodes,
 			after.relationships)
 	}
-	g, err := b.Graph()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
-	}
-	nodes.keep(g)
-	for i, id := range nodes.ids {
-		if g.ID(i) != id {
-			return nil, fmt.Errorf("neo4j: node %d is %q, the graph has %q there", i, id, g.ID(i))
-		}
+	read := len(nodes.ids)
+	if nodes.keep(g); len(nodes.ids) != g.Order() || read != g.Order()+g.Dropped().Isolated {
+		return nil, fmt.Errorf("%w: %s has other nodes than the database; make the snapshot again", connector.ErrConflict,
+			s.options.Snapshot)
 	}
 	s.nodes.Put(g, nodes)
 	s.options.Logger.InfoContext(ctx, "graph read", "nodeCount", g.Order(), "relationshipCount", g.Size(),
 		"durationMillis", time.Since(start).Milliseconds())
+	return g, nil
+}
+
+// readGraph reads the relationships between nodes.
+func (s *Store) readGraph(ctx context.Context, sel graph.Selection, nodes *nodeSet) (*graph.Graph, error) {
+	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
+	for _, id := range nodes.ids {
+		if _, err := b.AddNode(id); err != nil {
+			return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+		}
+	}
+	if err := s.readRelationships(ctx, sel, nodes, b); err != nil {
+		return nil, fmt.Errorf("read relationships: %w", err)
+	}
+	g, err := b.Graph()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+	}
 	return g, nil
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Password string
 	Database string // "": the user's home database
 	ReadOnly bool   // refuse to write, whatever the server allows
+	Snapshot string // the file that the graph is mapped from, without the relationships of the database; "": they are read
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000

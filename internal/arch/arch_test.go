@@ -47,6 +47,7 @@ var table = map[string]row{
 	"laplacian/response":   {layer: 1, imports: []string{"graph", "laplacian/linop"}},
 	"community":            {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"graph/emd":            {layer: 1, imports: []string{"graph"}},
+	"graph/snapshot":       {layer: 3, imports: []string{"graph", "internal/disk", "internal/strictjson"}},
 	"privacy":              {layer: 1, imports: []string{"graph", "expm/tau", "internal/strictjson", "internal/parallel"}},
 	"expm":                 {layer: 1, imports: []string{"laplacian/linop", "internal/dense", "internal/parallel"}},
 	"recovery/measurement": {layer: 1, imports: []string{"laplacian/linop", "internal/parallel"}},
@@ -93,11 +94,14 @@ var table = map[string]row{
 	"connector":       {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "internal/suggest"}},
 	"connector/neo4j": {
 		layer:   3,
-		imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "internal/strictjson"},
+		imports: []string{"graph", "privacy", "report", "jobs", "connector", "connector/folder", "graph/snapshot", "internal/strictjson"},
 	},
 	"connector/folder": {
-		layer:   3,
-		imports: []string{"graph", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database", "internal/strictjson"},
+		layer: 3,
+		imports: []string{
+			"graph", "graph/snapshot", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database",
+			"internal/strictjson",
+		},
 	},
 	"connector/operatorfile": {layer: 3, imports: []string{"graph", "laplacian/response", "internal/disk"}},
 
