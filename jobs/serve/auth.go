@@ -34,7 +34,7 @@ func (s secret) is(token string) bool {
 const minToken = 16
 
 // ErrToken says that a token is too short, too long or not printable ASCII.
-var ErrToken = errors.New("serve: not a token")
+var ErrToken = errors.New("serve: not a valid token")
 
 // CheckToken refuses a token that could be guessed or not be sent.
 func CheckToken(token string) error {

@@ -21,7 +21,7 @@ import (
 var (
 	ErrNoToken   = errors.New("serve: others than this machine reach the address, and there is no token")
 	ErrPlain     = errors.New("serve: others than this machine reach the address, and nothing is encrypted")
-	ErrTokenFile = errors.New("serve: others can read the token file")
+	ErrTokenFile = errors.New("serve: the token file is not its owner's alone, and others can read it")
 	ErrTLS       = errors.New("serve: the certificate cannot be used")
 	ErrInUse     = errors.New("serve: the address is in use by another process")
 	ErrListen    = errors.New("serve: cannot listen")
