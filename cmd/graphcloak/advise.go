@@ -106,7 +106,7 @@ func (a *app) adviseOf(ctx context.Context, m *graphcloak.Model, job graphcloak.
 	if job.Signal.AnswerProperty != "" { // `graphcloak evaluate` simulates whispers
 		return nil, nil
 	}
-	least, err := study.PlanTime(m.Model, job)
+	least, _, err := study.RunTime(m.Model, job)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ func commands(app *app) []*cobra.Command {
 		newVerifyCommand(app),
 		newAuditCommand(app),
 		newEvaluateCommand(app),
+		newEstimateCommand(app),
 		newInspectCommand(app),
 		newBudgetCommand(app),
 		newServeCommand(app),

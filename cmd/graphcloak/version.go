@@ -57,15 +57,21 @@ func (b build) String() string {
 }
 
 func newVersionCommand(app *app) *cobra.Command {
-	return app.withSettings(&cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Version of this program, and as JSON how it was built",
-		Example: "  graphcloak version --format json",
+		Example: "  graphcloak version --json",
 		GroupID: groupManage,
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				app.config.Output.Format = "json"
+			}
 			b := readBuild()
 			return app.render(b, term.Section{Text: b.String()})
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
-	}, nil, config.GroupOutput)
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "say how this program was built: --format json")
+	return app.withSettings(cmd, nil, config.GroupOutput)
 }

@@ -61,12 +61,12 @@ func columnNorms(ctx context.Context, d measurement.Data, sigmas []float64,
 // entrySeconds is what a product takes for an entry of a given operator.
 const entrySeconds = 1e-9
 
-// posteriorSeconds is what posterior and distances of a trial take for a node.
-const posteriorSeconds = 0.6e-6
+// PosteriorSeconds is what posterior and distances of a trial take for a node.
+const PosteriorSeconds = 0.6e-6
 
-// normProducts bounds the products that the column norms of so many sensors take; up to [analyst.DenseLimit] nodes the
+// NormProducts bounds the products that the column norms of so many sensors take; up to [analyst.DenseLimit] nodes the
 // matrix is formed.
-func normProducts(nodes, sensors int) int {
+func NormProducts(nodes, sensors int) int {
 	switch {
 	case nodes <= analyst.DenseLimit:
 		return min(nodes, sensors)
@@ -89,6 +89,6 @@ func Affordable(m *plan.Model, p *privacy.Plan, trials int, limit time.Duration)
 	order := m.Graph.Order()
 	processes, _ := m.Operator.Processes(m.ListedGraphs(), p.Uncertainty.Tau(), len(p.Sensors))
 	product := float64(processes) * cost.Column
-	left := limit.Seconds() - product*float64(normProducts(order, len(p.Sensors)))
-	return int(min(float64(trials), max(0, left/(2*product+posteriorSeconds*float64(order))))), nil
+	left := limit.Seconds() - product*float64(NormProducts(order, len(p.Sensors)))
+	return int(min(float64(trials), max(0, left/(2*product+PosteriorSeconds*float64(order))))), nil
 }
