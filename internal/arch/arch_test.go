@@ -87,7 +87,7 @@ var table = map[string]row{
 	"run":             {layer: 3, imports: []string{"plan", "*", "internal/disk"}},
 	root:              {layer: 3, imports: []string{"plan", "run", "report"}},
 	"study/simulate":  {layer: 3, imports: []string{"plan", "*"}},
-	"study":           {layer: 3, imports: []string{"plan", "run", "*", "study/simulate"}},
+	"study":           {layer: 3, imports: []string{"plan", "run", "*", "study/simulate", "internal/memory"}},
 	"internal/memory": {layer: 3},
 	"report/page":     {layer: 3, imports: []string{"graph", "privacy", "report"}},
 	"study/advice":    {layer: 3, imports: []string{"graph", "report", "connector"}},
