@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/snapshot"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/internal/must"
 )
 
@@ -87,6 +89,12 @@ func TestAltered(t *testing.T) {
 		refused("ends early", whole[:k])
 	}
 	refused("longer", append(append([]byte(nil), whole...), 0))
+	if runtime.GOOS != "windows" { // which has no such modes
+		must.Do(t, os.Chmod(path, 0o622))
+		if _, err := snapshot.Open(path, graph.Selection{}); !errors.Is(err, disk.ErrRefused) {
+			t.Errorf("a file that others can write: %v", err)
+		}
+	}
 	if _, err := snapshot.Open(filepath.Join(dir, "none"), graph.Selection{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}

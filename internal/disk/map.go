@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Map returns the content of a regular file, whose pages the system reads when they are looked at and forgets when it wants their
-// memory. They stay as long as the process runs: nobody may shorten the file meanwhile. Where the system cannot, the file is read.
+// memory. They stay as long as the process runs: nobody may alter the file meanwhile, and one that others than its owner can write
+// is [ErrRefused]. Where the system cannot map it, the file is read.
 func Map(path string) (data []byte, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -19,6 +21,9 @@ func Map(path string) (data []byte, err error) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return nil, err
+	}
+	if strings.Contains(Shared(info), "write") {
+		return nil, fmt.Errorf("%w: others can write %s while it is used: chmod go-w takes that away", ErrRefused, path)
 	}
 	if info.Size() > math.MaxInt {
 		return nil, fmt.Errorf("%w: %s has %d bytes", ErrRefused, path, info.Size())
