@@ -61,6 +61,7 @@ func sentinels() []sentinel {
 		{connector.ErrConflict, exitConflict, ""},
 		{connector.ErrInput, exitValidation, ""},
 		{snapshot.ErrSnapshot, exitValidation, "make it again by `graphcloak graph snapshot FILE`"},
+		{disk.ErrShared, exitValidation, "take the right away: chmod go-w FILE"},
 		{snapshot.ErrSelection, exitConflict, "choose the same nodes and relationships, or make another snapshot"},
 		{sensor.ErrReading, exitValidation, "a line is like {\"releaseId\": \"1\", \"reading\": 0.7}; nothing was spent or " +
 			"published for it"},

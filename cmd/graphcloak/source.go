@@ -153,6 +153,9 @@ func (a *app) openFolder(ctx context.Context, dir, snapshot string) (graphStore,
 	if err == nil && folderJobs != nil {
 		return folderJobs(s), nil
 	}
+	if snapshot != "" && errors.Is(err, connector.ErrNotFound) {
+		return nil, fail(exitNotFound, "%w", err).hint("a snapshot of a folder lies in that folder; for one of a server give its --uri")
+	}
 	return s, err
 }
 

@@ -9,9 +9,12 @@ import (
 	"strings"
 )
 
+// ErrShared says that others can write a file that is to be mapped.
+var ErrShared = errors.New("others can write the file while it is used")
+
 // Map returns the content of a regular file, whose pages the system reads when they are looked at and forgets when it wants their
 // memory. They stay as long as the process runs: nobody may alter the file meanwhile, and one that others than its owner can write
-// is [ErrRefused]. Where the system cannot map it, the file is read.
+// is [ErrShared]. Where the system cannot map it, the file is read.
 func Map(path string) (data []byte, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -23,7 +26,7 @@ func Map(path string) (data []byte, err error) {
 		return nil, err
 	}
 	if strings.Contains(Shared(info), "write") {
-		return nil, fmt.Errorf("%w: others can write %s while it is used: chmod go-w takes that away", ErrRefused, path)
+		return nil, fmt.Errorf("%s: %w", path, ErrShared)
 	}
 	if info.Size() > math.MaxInt {
 		return nil, fmt.Errorf("%w: %s has %d bytes", ErrRefused, path, info.Size())
