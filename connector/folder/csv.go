@@ -28,7 +28,7 @@ type CSV struct {
 	snapshot  string // the file that holds the graph; "": relationships.csv does
 	generated bool
 	unused    atomic.Pointer[string]
-	nodes     connector.PerGraph[map[string]int32] // the number of each selected node, by the column id
+	ids       connector.PerGraph[numbers]
 }
 
 // Unused returns what was there to be read and was not asked for, such as a column of weights: news to who chooses what is
@@ -169,13 +169,17 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 
 // Columns returns the columns of nodes.csv and of relationships.csv that have a name. It
 // returns [connector.ErrNotFound] for a file or a column that is not there, and
-// [connector.ErrInput] for one that is not readable as CSV.
+// [connector.ErrInput] for one that is not readable as CSV. Beside a snapshot
+// relationships.csv need not be there, and has no columns then.
 func (c *CSV) Columns() (nodes, relationships []string, err error) {
 	for _, file := range []struct {
 		name  string
 		names *[]string
 	}{{nodesFile, &nodes}, {relationshipsFile, &relationships}} {
 		t, err := c.open(file.name, needs[file.name]...)
+		if c.snapshot != "" && file.name == relationshipsFile && errors.Is(err, connector.ErrNotFound) {
+			continue
+		}
 		if err != nil {
 			return nil, nil, err
 		}

@@ -60,7 +60,7 @@ type Store struct {
 	checked bool       // the state was whole when it was first opened
 }
 
-// New opens a folder that holds nodes.csv and relationships. Nothing is created until
+// New opens a folder that holds nodes.csv and relationships, or nodes.csv and a snapshot. Nothing is created until
 // a run is written or a spend recorded. It returns [connector.ErrNotFound] where there is
 // no such folder, and [connector.ErrAuth] where it may not be read.
 func New(ctx context.Context, dir string, o Options) (*Store, error) {
@@ -70,8 +70,11 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.LockWait <= 0 {
 		o.LockWait = 10 * time.Second
 	}
-	files := Dir(dir)
-	for _, name := range []string{nodesFile, relationshipsFile} {
+	files, wanted := Dir(dir), []string{nodesFile, relationshipsFile}
+	if o.Snapshot != "" {
+		wanted = wanted[:1]
+	}
+	for _, name := range wanted {
 		file, err := files.Open(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -42,7 +42,7 @@ func newTextColumn(c report.Column, n int) textColumn {
 }
 
 // text is the value of node i.
-func (c textColumn) text(i int32) string {
+func (c textColumn) text(i int) string {
 	k := c.place[i]
 	switch {
 	case k < 0:

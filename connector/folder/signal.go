@@ -56,23 +56,27 @@ func (c *CSV) Sensors(ctx context.Context, g *graph.Graph, sel graph.SensorSelec
 
 // checkSensorIDs names the rows of sensors with an id that no plan takes.
 func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int) error {
-	wrong := make(map[int32]error)
+	wrong := make(map[int]error)
 	for _, i := range sensors {
 		if err := privacy.CheckID("id", string(g.ID(i))); err != nil {
-			wrong[int32(i)] = err
+			wrong[i] = err
 		}
 	}
 	if len(wrong) == 0 {
 		return nil
 	}
-	t, numbers, err := c.numbered(g)
+	ids, err := c.ids.Get(g)
+	if err != nil {
+		return err
+	}
+	t, err := c.open(nodesFile, idColumn)
 	if err != nil {
 		return err
 	}
 	id := t.column(idColumn)
 	var bad connector.Offenders
 	err = t.each(ctx, nil, func(line int, fields []string) error {
-		if i, ok := numbers[fields[id]]; ok && wrong[i] != nil {
+		if i, ok := ids.of(g, fields[id]); ok && wrong[i] != nil {
 			bad.Add("%s line %d: %s", nodesFile, line, strings.TrimPrefix(wrong[i].Error(), "privacy: "))
 		}
 		return nil
@@ -82,14 +86,4 @@ func (c *CSV) checkSensorIDs(ctx context.Context, g *graph.Graph, sensors []int)
 	}
 	return bad.Err("nodes have an id that no sensor can have",
 		"want printable text of at most 1024 bytes; fix the column, or choose another --node-key")
-}
-
-// numbered opens the nodes of a graph that was read.
-func (c *CSV) numbered(g *graph.Graph) (*table, map[string]int32, error) {
-	numbers, err := c.nodes.Get(g)
-	if err != nil {
-		return nil, numbers, err
-	}
-	t, err := c.open(nodesFile, idColumn)
-	return t, numbers, err
 }

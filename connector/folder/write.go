@@ -38,7 +38,7 @@ func (s *Store) Check(ctx context.Context, g *graph.Graph, t report.Table, force
 }
 
 func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run jobs.Run, runs []jobs.Run, force bool) ([]string, error) {
-	numbers, err := s.nodes.Get(g)
+	ids, err := s.ids.Get(g)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,10 @@ func (s *Store) obstacles(ctx context.Context, g *graph.Graph, run jobs.Run, run
 				present = append(present, columns[k])
 			}
 		}
-		if _, ok := numbers[fields[id]]; !ok || len(present) == 0 {
+		if len(present) == 0 {
+			return nil
+		}
+		if _, ok := ids.of(g, fields[id]); !ok {
 			return nil
 		}
 		if owner < 0 {
@@ -150,7 +153,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 		return err
 	}
 	defer done()
-	numbers, err := s.nodes.Get(g)
+	ids, err := s.ids.Get(g)
 	if err != nil {
 		return err
 	}
@@ -178,7 +181,7 @@ func (s *Store) Write(ctx context.Context, g *graph.Graph, t report.Table, force
 			}
 		}
 		return func(fields []string) {
-			i, ok := numbers[fields[id]]
+			i, ok := ids.of(g, fields[id])
 			if !ok || !covered[i] {
 				return
 			}
