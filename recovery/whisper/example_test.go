@@ -65,7 +65,7 @@ func Example() {
 	// Output:
 	// the tempering is valid: true
 	// 29 of 120 say yes, about 19 ± 5 of them have heard it
-	// it began in community 1, whose probability is 0.96
+	// it began in community 1, whose probability is 0.90
 	// that nobody has heard it is refuted: true
 	// better than chance under the law IC: true
 	// half are placed right under few flips: true <nil>

@@ -109,6 +109,9 @@ func (m *Model) locate(ctx context.Context, t Tempering, yes [][]int32, o Locate
 		sums := make([]float64, len(m.orders))
 		m.logSums(sums, s.nodes, func(k int) float64 { return own[k] + s.logEach(k) })
 		r.Community = probabilities(m.features(sums, z), class.at(evidence[k]))
+		if class.Capped {
+			capConfidence(r.Community)
+		}
 		r.Probability = m.spreadOut(s.nodes, own)
 		if m.sampled {
 			if err := m.tellApart(ctx, &r, s.nodes, said, class.Exponent, m.within(exactPeople)/count); err != nil {

@@ -45,6 +45,7 @@ type Class struct {
 	Deviation float64           `json:"deviation"`
 	Weights   [features]float64 `json:"weights"`
 	Slopes    [features]float64 `json:"slopes"`
+	Capped    bool              `json:"capped"` // whether no community gets a probability above .9
 }
 
 // features is the number of the φ.
@@ -131,8 +132,8 @@ type trial struct {
 }
 
 // Temper simulates cascades, a mixture of all laws and sizes, and chooses of each class what maximises the log score of
-// the community of the source. Weights and slopes are shrunk until rumours of no law alone are confident and wrong in more than 2 %:
-// answers hardly say which law it is. trials is how many; 0: 300 to 2,000, as time allows. The bits do not depend on the number of
+// the community of the source. Where rumours of one law alone would be confident and wrong in more than 2 %, no community gets more
+// than .9: answers hardly say which law it is. trials is how many; 0: 300 to 2,000, as time allows. The bits do not depend on the number of
 // workers.
 func (m *Model) Temper(ctx context.Context, seed uint64, trials int) (Tempering, error) {
 	if trials < 0 || trials > 1<<20 {
@@ -342,7 +343,7 @@ func (m *Model) fit(trials []trial, sources int, table lessons) Tempering {
 			if score > best {
 				best, class.Exponent = score, x
 				class.People = bestOfPeople(learned[cut(k):cut(k+1)], table.people[j])
-				floats.Scale(cautious(learned[cut(k):cut(k+1)], table.phi[j], w), w[:])
+				class.Capped = tooSure(learned[cut(k):cut(k+1)], table.phi[j], w)
 				copy(class.Weights[:], w[:features])
 				copy(class.Slopes[:], w[features:])
 			}
@@ -377,25 +378,28 @@ func (l lesson) chances(w [2 * features]float64, phi [][][features]float64) []fl
 	return probabilities(phi[l.trial], at)
 }
 
-// cautious returns the largest share of weights, of those tried, under which no law alone is confident and wrong too often.
-func cautious(lessons []lesson, phi [][][features]float64, w [2 * features]float64) float64 {
-	share := 1.0
-	for ; share > .2; share *= .9 {
-		shrunk, count, wrong := w, [SIR + 1]float64{}, [SIR + 1]float64{}
-		floats.Scale(share, shrunk[:])
-		for _, l := range lessons {
-			p := l.chances(shrunk, phi)
-			count[l.law]++
-			if best := floats.MaxIdx(p); best != l.truth && p[best] > confident {
-				wrong[l.law]++
-			}
-		}
-		floats.AddScaled(wrong[:], -confidentAndWrong, count[:])
-		if floats.Max(wrong[:]) <= 0 {
-			break
+// tooSure reports whether rumours of some law alone are confident and wrong too often.
+func tooSure(lessons []lesson, phi [][][features]float64, w [2 * features]float64) bool {
+	var count, wrong [SIR + 1]float64
+	for _, l := range lessons {
+		p := l.chances(w, phi)
+		count[l.law]++
+		if best := floats.MaxIdx(p); best != l.truth && p[best] > confident {
+			wrong[l.law]++
 		}
 	}
-	return share
+	floats.AddScaled(wrong[:], -confidentAndWrong, count[:])
+	return floats.Max(wrong[:]) > 0
+}
+
+// capConfidence lowers the probability of the likeliest community to [confident]. The others keep their shares of the rest.
+func capConfidence(p []float64) {
+	best := floats.MaxIdx(p)
+	rest := floats.Sum(p) - p[best]
+	if p[best] > confident && rest > 0 {
+		floats.Scale((1-confident)/rest, p)
+		p[best] = confident
+	}
 }
 
 // fitWeights maximises the log score of the true communities by Newton's method, less what holds weights and slopes near those given

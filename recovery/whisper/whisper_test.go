@@ -190,6 +190,43 @@ func TestTemper(t *testing.T) {
 	}
 }
 
+// Where 3 of 100 rumours of one law are confident and wrong, and none of 300 of another, the class is capped; with 2 it is not. A capped
+// class gives the likeliest community .9, and the others keep their shares.
+func TestCapped(t *testing.T) {
+	phi, lessons := make([][][features]float64, 400), make([]lesson, 400)
+	for k := range phi {
+		phi[k], lessons[k] = [][features]float64{{5}, {0}, {1}}, lesson{trial: k, law: SI}
+		if k < 100 {
+			lessons[k].law = IC
+		}
+	}
+	lessons[3].truth, lessons[50].truth = 1, 2
+	if tooSure(lessons, phi, [2 * features]float64{1}) {
+		t.Error("2 of 100 are taken for too many")
+	}
+	if lessons[70].truth = 1; !tooSure(lessons, phi, [2 * features]float64{1}) {
+		t.Error("3 of 100 are not taken for too many")
+	}
+
+	g, labels := town(t, 60)
+	m := newModel(t, g, Options{Labels: labels, Flip: .05})
+	yes := [][]int32{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}
+	tempering := plain(.05)
+	free := must.Get(located(t, m, tempering, yes, LocateOptions{}))(t)[0].Community
+	tempering.Classes[0].Capped = true
+	held := must.Get(located(t, m, tempering, yes, LocateOptions{}))(t)[0].Community
+	best := floats.MaxIdx(free)
+	for c, p := range free {
+		want := .9
+		if c != best {
+			want = .1 * p / (1 - free[best])
+		}
+		if free[best] < .95 || math.Abs(held[c]-want) > 1e-9 {
+			t.Errorf("community %d gets %v of a capped class, want %v; without it %v", c, held[c], want, p)
+		}
+	}
+}
+
 // Who started a rumour is named no more surely than they are found: without the exponent of people the likeliest one has .19 and is
 // right in .15, and the set of 95 % holds .93.
 func TestPeople(t *testing.T) {
