@@ -77,8 +77,8 @@ func define(t *testing.T, fields map[string]any) Definition {
 
 // TestDue: which tick is claimed after an outage, under each policy.
 func TestDue(t *testing.T) {
-	now := instant(t, "2026-06-01T12:00:30Z")
-	at := func(text string) time.Time { return instant(t, text) }
+	at := func(text string) time.Time { return must.Get(time.Parse(time.RFC3339, text))(t) }
+	now := at("2026-06-01T12:00:30Z")
 	for _, c := range []struct {
 		name         string
 		policy       string

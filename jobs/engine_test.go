@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package jobs
+package jobs_test
 
 import (
 	"cmp"
@@ -11,12 +11,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/graphcloak/graphcloak/connector/storetest"
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 	"github.com/graphcloak/graphcloak/internal/must"
+	. "github.com/graphcloak/graphcloak/jobs"
 )
 
 // pay is the work of a run as the ledger sees it: one payment for each release, one
@@ -64,7 +67,7 @@ func (p *pay) Run(ctx context.Context, w Work) Ending {
 // release keeps the attempt, pays once, keeps the release and publishes it.
 func (p *pay) release(ctx context.Context, w Work) Ending {
 	retry := Ending{
-		Outcome: Outcome{Status: Failed, RunID: w.ReleaseID, ExitCode: exitTransient, Message: "interrupted"}, Retry: true,
+		Outcome: Outcome{Status: Failed, RunID: w.ReleaseID, ExitCode: 8, Message: "interrupted"}, Retry: true,
 		Spent: len(w.Saved) > 0,
 	}
 	value := strings.TrimPrefix(string(w.Saved), "released ")
@@ -97,7 +100,7 @@ func (p *pay) spend(id string) {
 
 // world is a store with instances that run until they are stopped or killed.
 type world struct {
-	*memory
+	storetest.JobStore
 	runner  *pay
 	options Options
 	wait    sync.WaitGroup
@@ -111,7 +114,7 @@ func worldAt(t *testing.T, at string, jobs ...map[string]any) *world {
 	return w
 }
 
-func newWorld() *world { return &world{memory: newMemory(), runner: newPay()} }
+func newWorld() *world { return &world{JobStore: storetest.NewJobStore(), runner: newPay()} }
 
 // instance starts an engine and returns what stops it in order.
 func (w *world) instance(name string, store Store) (stop func()) {
@@ -121,6 +124,37 @@ func (w *world) instance(name string, store Store) (stop func()) {
 	done := make(chan struct{})
 	w.wait.Go(func() { New(o).Run(ctx); close(done) })
 	return func() { cancel(); <-done }
+}
+
+// latest is the record of a job's latest tick.
+func (w *world) latest(name string) Claim {
+	all, err := w.Ticks(context.Background(), TickQuery{JobName: name, Latest: true})
+	if err != nil || len(all) != 1 {
+		panic(fmt.Sprint(all, err))
+	}
+	return all[0]
+}
+
+// alter changes the record of a job's latest tick, as another instance does.
+func (w *world) alter(name string, change func(c *Claim)) {
+	if _, err := w.Decide(context.Background(), name, true, func(_ time.Time, latest Claim) (Claim, error) {
+		change(&latest)
+		return latest, nil
+	}); err != nil {
+		panic(err)
+	}
+}
+
+// ended returns the nominal times of a job's ticks with a status.
+func (w *world) ended(name string, status Status) (times []time.Time) {
+	all, err := w.Ticks(context.Background(), TickQuery{JobName: name, Status: status})
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range slices.Backward(all) {
+		times = append(times, c.NominalTime)
+	}
+	return times
 }
 
 // file adds a job to the settings of the instances that start later.
@@ -257,9 +291,9 @@ func TestClockJumps(t *testing.T) {
 		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly"))
 		stop := w.instance("a", w)
 		clockTo(t, "2026-06-01T03:30:00Z")
-		w.jump(24 * time.Hour)
+		w.Jump(24 * time.Hour)
 		clockTo(t, "2026-06-01T06:30:00Z")
-		w.jump(0)
+		w.Jump(0)
 		clockTo(t, "2026-06-03T06:30:00Z")
 		stop()
 		got := w.ended("a", Finished)
@@ -272,12 +306,6 @@ func TestClockJumps(t *testing.T) {
 		}
 		w.checkPaidOnce(t, len(got))
 	})
-}
-
-func (m *memory) jump(skew time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.skew = skew
 }
 
 // TestSlowJob: a run longer than its period does not overlap with the next, at any
@@ -391,45 +419,41 @@ func TestWaitingForBudget(t *testing.T) {
 // cut is a store that an instance is cut off from: as if its process were killed or its
 // machine stopped, for what it does then reaches nobody.
 type cut struct {
-	*memory
-	off chan struct{}
+	storetest.JobStore
+	off *atomic.Bool
 }
 
-var errCut = errors.New("cut off")
-
 func (c cut) gone() error {
-	if closed(c.off) {
-		return errCut
+	if c.off.Load() {
+		return errors.New("cut off")
 	}
 	return nil
 }
 
 func (c cut) Now(ctx context.Context) (time.Time, error) {
-	if err := c.gone(); err != nil {
-		return time.Time{}, err
-	}
-	return c.memory.Now(ctx)
+	now, err := c.JobStore.Now(ctx)
+	return now, cmp.Or(c.gone(), err)
 }
 
 func (c cut) Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error) {
 	if err := c.gone(); err != nil {
 		return Claim{}, err
 	}
-	return c.memory.Renew(ctx, t, token, lease)
+	return c.JobStore.Renew(ctx, t, token, lease)
 }
 
 func (c cut) Save(ctx context.Context, t Tick, token string, saved []byte) error {
 	if err := c.gone(); err != nil {
 		return err
 	}
-	return c.memory.Save(ctx, t, token, saved)
+	return c.JobStore.Save(ctx, t, token, saved)
 }
 
 func (c cut) Finish(ctx context.Context, t Tick, token string, o Outcome) error {
 	if err := c.gone(); err != nil {
 		return err
 	}
-	return c.memory.Finish(ctx, t, token, o)
+	return c.JobStore.Finish(ctx, t, token, o)
 }
 
 // TestTakeover: the holder is cut off before it keeps its attempt, after it has paid,
@@ -439,9 +463,9 @@ func TestTakeover(t *testing.T) {
 	for _, stage := range []string{"before", "paid", "released"} {
 		synctest.Test(t, func(t *testing.T) {
 			w := worldAt(t, "2026-06-01T00:59:00Z", job("a", "@hourly", "missedRuns", "once"))
-			broken := cut{w.memory, make(chan struct{})}
+			broken := cut{w.JobStore, new(atomic.Bool)}
 			w.runner.do = func(ctx context.Context, work Work) Ending {
-				if closed(broken.off) || len(work.Saved) > 0 {
+				if broken.off.Load() || len(work.Saved) > 0 {
 					if len(work.Saved) == 0 {
 						return w.runner.release(ctx, work)
 					}
@@ -454,13 +478,13 @@ func TestTakeover(t *testing.T) {
 				if stage == "released" {
 					work.Save(ctx, []byte("released 7"))
 				}
-				close(broken.off)
+				broken.off.Store(true)
 				<-ctx.Done()
 				return Ending{Outcome: Outcome{Status: Failed, Message: "interrupted"}, Retry: true, Spent: stage != "before"}
 			}
 			stop := w.instance("a", broken)
 			clockTo(t, "2026-06-01T01:00:30Z")
-			if !closed(broken.off) {
+			if !broken.off.Load() {
 				t.Fatal("the first instance did not begin")
 			}
 			stopToo := w.instance("b", w)
@@ -472,7 +496,7 @@ func TestTakeover(t *testing.T) {
 			if stage == "released" && w.runner.published[NewTick("a", instant(t, "2026-06-01T01:00:00Z")).ReleaseID()] != "7" {
 				t.Errorf("another release than the kept one was published: %v", w.runner.published)
 			}
-			if c := w.ticks["a"][0]; c.Attempts != 2 || c.Instance != "b" {
+			if c := w.latest("a"); c.Attempts != 2 || c.Instance != "b" {
 				t.Errorf("%s: claim %+v", stage, c)
 			}
 			stop()
@@ -568,9 +592,7 @@ func TestLostRunIsNotGivenUp(t *testing.T) {
 			w.runner.do = func(ctx context.Context, work Work) Ending {
 				work.Save(ctx, []byte("attempt"))
 				if lost {
-					w.memory.mu.Lock()
-					w.ticks["a"][0].Token = "another's"
-					w.memory.mu.Unlock()
+					w.alter("a", func(c *Claim) { c.Token = "another's" })
 				}
 				return Ending{Outcome: Outcome{Status: Failed, Message: "the graph has changed"}, Spent: true}
 			}
@@ -580,7 +602,7 @@ func TestLostRunIsNotGivenUp(t *testing.T) {
 			if got := len(w.runner.givenUp); (got == 0) != lost {
 				t.Errorf("lost %v: it was given up %d times", lost, got)
 			}
-			if open := w.ticks["a"][0].Open(); open != lost {
+			if open := w.latest("a").Open(); open != lost {
 				t.Errorf("lost %v: the tick is open: %v", lost, open)
 			}
 		})
@@ -591,20 +613,20 @@ func TestLostRunIsNotGivenUp(t *testing.T) {
 // the run is ended by then, for that reason.
 func TestLostLeaseStopsTheRun(t *testing.T) {
 	for what, c := range map[string]struct {
-		lose   func(w *world)
+		lose   func(w *world, store cut)
 		within time.Duration
 	}{
-		"taken over":  {func(w *world) { w.ticks["a"][0].Token = "another's" }, 20 * time.Second},
-		"not renewed": {func(w *world) { w.down = errors.New("away") }, time.Minute + 20*time.Second},
+		"taken over":  {func(w *world, _ cut) { w.alter("a", func(c *Claim) { c.Token = "another's" }) }, 20 * time.Second},
+		"not renewed": {func(_ *world, store cut) { store.off.Store(true) }, time.Minute + 20*time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := worldAt(t, "2026-06-01T00:59:00Z", job("a", "@hourly"))
+			store := cut{w.JobStore, new(atomic.Bool)}
+			w.options.Store = store
 			var took time.Duration
 			var cause error
 			w.runner.do = func(ctx context.Context, work Work) Ending {
-				w.memory.mu.Lock()
-				c.lose(w)
-				w.memory.mu.Unlock()
+				c.lose(w, store)
 				start := time.Now()
 				select {
 				case <-ctx.Done():
@@ -655,10 +677,9 @@ func TestCancelBeforeTakeover(t *testing.T) {
 		w := newWorld()
 		w.file(job("a", "@every 10h"))
 		at := NewTick("a", time.Now())
-		w.ticks["a"] = []Claim{{
-			Tick: at, Token: "dead", Attempts: 1, ClaimedAt: time.Now(), LeaseUntil: time.Now().Add(time.Second),
-			Saved: []byte("attempt"), CancelRequested: true, Outcome: Outcome{Status: Running},
-		}}
+		must.Get(w.Claim(t.Context(), at, Holder{Token: "dead"}, time.Second))(t)
+		must.Do(t, w.Save(t.Context(), at, "dead", []byte("attempt")))
+		must.Get(w.Cancel(t.Context(), "a"))(t)
 		stop := w.instance("a", w)
 		time.Sleep(time.Minute)
 		stop()
@@ -679,7 +700,7 @@ func TestCancelAtSpend(t *testing.T) {
 				t.Error(err)
 			}
 			f, _ := FenceOf(ctx)
-			err := f.Check(w.ticks["a"][0]) // as the store does in the transaction of a spend
+			err := w.Fence(ctx) // as the store does in the transaction of a spend
 			if !errors.Is(err, ErrCanceled) || f.Tick != work.Tick {
 				t.Errorf("the fence %+v says %v, want ErrCanceled", f, err)
 			}
@@ -734,6 +755,8 @@ func TestBadJobs(t *testing.T) {
 func TestStoreDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := worldAt(t, "2026-06-01T00:30:00Z", job("a", "@hourly", "missedRuns", "all"))
+		store := cut{w.JobStore, new(atomic.Bool)}
+		w.options.Store = store
 		e := w.engine()
 		if e.Ready() == nil {
 			t.Error("it is ready before its first look")
@@ -745,12 +768,12 @@ func TestStoreDown(t *testing.T) {
 		if err := e.Ready(); err != nil {
 			t.Error(err)
 		}
-		w.fall(errors.New("away"))
+		store.off.Store(true)
 		clockTo(t, "2026-06-01T03:30:00Z")
 		if e.Ready() == nil {
 			t.Error("it is ready without its store")
 		}
-		w.fall(nil)
+		store.off.Store(false)
 		clockTo(t, "2026-06-01T04:30:00Z")
 		if got := w.ended("a", Finished); len(got) != 4 {
 			t.Errorf("ticks %v", got)
@@ -758,12 +781,6 @@ func TestStoreDown(t *testing.T) {
 		cancel()
 		<-done
 	})
-}
-
-func (m *memory) fall(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.down = err
 }
 
 // TestRunNow runs a paused job at once, refuses one that runs, and knows no other.
@@ -799,7 +816,7 @@ func TestPoison(t *testing.T) {
 				w := newWorld()
 				w.file(job("a", "@every 10h"))
 				tick := NewTick("a", time.Now())
-				for i := range maxAttempts {
+				for i := range 10 { // as often as one is begun
 					token := fmt.Sprint(i)
 					must.Get(w.Claim(t.Context(), tick, Holder{"dying", token}, time.Minute))(t)
 					if c.saved != "" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package jobs
+package jobs_test
 
 import (
 	"slices"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/graphcloak/graphcloak/internal/must"
+	. "github.com/graphcloak/graphcloak/jobs"
 )
 
 // times returns the ticks of a schedule in (from, to], as RFC 3339.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package jobs
+package jobs_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/internal/lockedbuffer"
 	"github.com/graphcloak/graphcloak/internal/must"
+	. "github.com/graphcloak/graphcloak/jobs"
 )
 
 // lateRunner is taken over while it runs, by an instance that ends the tick, and learns
@@ -32,16 +33,14 @@ func (r *lateRunner) Run(ctx context.Context, work Work) Ending {
 	if err := work.Save(ctx, []byte("released 7")); err != nil {
 		panic(err)
 	}
-	c := r.w.ticks[work.JobName][0]
-	c.LeaseUntil = c.ClaimedAt
-	r.w.ticks[work.JobName][0] = c
-	other, err := r.w.memory.Claim(ctx, work.Tick, Holder{"b", "other"}, r.w.options.Lease)
+	r.w.alter(work.JobName, func(c *Claim) { c.LeaseUntil = c.ClaimedAt })
+	other, err := r.w.Claim(ctx, work.Tick, Holder{"b", "other"}, r.w.options.Lease)
 	if err != nil || string(other.Saved) != "released 7" {
 		panic("not taken over")
 	}
 	done := Outcome{Status: Finished, RunID: work.ReleaseID}
-	r.w.memory.PutRun(ctx, Run{RunID: work.ReleaseID, Status: Finished, Report: []byte("{}")})
-	if err := r.w.memory.Finish(ctx, work.Tick, other.Token, done); err != nil {
+	r.w.PutRun(ctx, Run{RunID: work.ReleaseID, Status: Finished, Report: []byte("{}")})
+	if err := r.w.Finish(ctx, work.Tick, other.Token, done); err != nil {
 		panic(err)
 	}
 	close(r.taken)
@@ -56,10 +55,12 @@ type awayStore struct {
 }
 
 func (s awayStore) Renew(ctx context.Context, t Tick, token string, lease time.Duration) (Claim, error) {
-	if closed(s.taken) {
+	select {
+	case <-s.taken:
 		return Claim{}, errors.New("the connection was reset")
+	default:
+		return s.world.Renew(ctx, t, token, lease)
 	}
-	return s.world.Renew(ctx, t, token, lease)
 }
 
 // TestLateHolder: who was taken over and does not know it gives nothing up and tells
@@ -93,7 +94,7 @@ func TestLateHolder(t *testing.T) {
 				if r.gaveUp > 0 {
 					t.Errorf("it gave up what the other instance published, %d times", r.gaveUp)
 				}
-				if got := w.runs[id]; got.Status != Finished || got.Report == nil {
+				if got := must.Get(w.GetRun(t.Context(), id))(t); got.Status != Finished || got.Report == nil {
 					t.Errorf("the history tells %q with the report %q, want that of the other instance", got.Status, got.Report)
 				}
 			})
@@ -108,7 +109,7 @@ func TestTwinsRunNothing(t *testing.T) {
 		w := worldAt(t, "2026-06-01T01:05:00Z", job("a", "@hourly", "sourceProperty", "mine"))
 		w.file(job("a", "@hourly", "sourceProperty", "theirs"))
 		at := instant(t, "2026-06-01T01:00:00Z")
-		w.ticks["a"] = []Claim{{Tick: NewTick("a", at), Attempts: 1, ClaimedAt: at, Outcome: Outcome{Status: Running}}}
+		must.Get(w.Claim(t.Context(), NewTick("a", at), Holder{Token: "dead"}, 0))(t)
 		var ran []any
 		w.runner.do = func(_ context.Context, work Work) Ending {
 			ran = append(ran, work.Definition.Settings["sourceProperty"])
@@ -118,7 +119,7 @@ func TestTwinsRunNothing(t *testing.T) {
 		time.Sleep(time.Minute)
 		stop()
 		if len(ran) > 0 || len(w.ended("a", Canceled)) != 1 {
-			t.Errorf("ran the settings of %v; ticks %+v", ran, w.ticks["a"])
+			t.Errorf("ran the settings of %v; latest %+v", ran, w.latest("a"))
 		}
 	})
 }
@@ -134,15 +135,13 @@ func TestClockThatWasAhead(t *testing.T) {
 				w.file(job("a", "@hourly", "missedRuns", "all"))
 				stop := w.instance("a", w)
 				clockTo(t, "2026-06-01T02:30:00Z")
-				w.jump(10 * 365 * 24 * time.Hour)
+				w.Jump(10 * 365 * 24 * time.Hour)
 				clockTo(t, "2026-06-01T03:30:00Z")
 				if gone {
-					w.mu.Lock()
-					c := &w.ticks["a"][len(w.ticks["a"])-1]
-					c.Outcome, c.LeaseUntil = Outcome{Status: Running}, w.now().Add(time.Hour)
-					w.mu.Unlock()
+					now := must.Get(w.Now(t.Context()))(t)
+					w.alter("a", func(c *Claim) { c.Outcome, c.LeaseUntil = Outcome{Status: Running}, now.Add(time.Hour) })
 				}
-				w.jump(0)
+				w.Jump(0)
 				clockTo(t, "2026-06-01T06:30:00Z")
 				if s := w.state("a"); s.Status != Invalid || !strings.Contains(s.Message, "job resume a") ||
 					!strings.Contains(s.Message, "2036") {
@@ -200,7 +199,7 @@ func TestWaitIsOneEntry(t *testing.T) {
 		if want := [][2]int{{2, 3}, {4, 4}, {5, 6}, {7, 8}}; !slices.Equal(got, want) {
 			t.Errorf("entries from and to %v, want %v", got, want)
 		}
-		for _, c := range w.ticks["a"] {
+		for _, c := range must.Get(w.Ticks(t.Context(), TickQuery{JobName: "a"}))(t) {
 			if !slices.ContainsFunc(all, func(r Run) bool { return r.RunID == c.RunID }) {
 				t.Errorf("the tick of %v names the run %s, which has no entry", c.NominalTime, c.RunID)
 			}

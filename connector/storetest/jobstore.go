@@ -23,6 +23,7 @@ type JobStore struct {
 
 type jobState struct {
 	mu    sync.Mutex
+	skew  time.Duration
 	ticks map[string][]jobs.Claim // by name of the job, ascending
 	board map[string]jobs.Standing
 	runs  map[string]jobs.Run
@@ -34,8 +35,21 @@ func NewJobStore() JobStore {
 	return JobStore{connector.Claims{Decider: s}, s}
 }
 
+// Jump sets the store's clock so far ahead of this machine's.
+func (s *jobState) Jump(skew time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.skew = skew
+}
+
 // Now implements [jobs.Claims].
-func (s *jobState) Now(context.Context) (time.Time, error) { return time.Now().UTC(), nil }
+func (s *jobState) Now(context.Context) (time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now(), nil
+}
+
+func (s *jobState) now() time.Time { return time.Now().Add(s.skew).UTC() }
 
 // Decide implements [connector.Decider].
 func (s *jobState) Decide(_ context.Context, jobName string, _ bool, rule connector.Rule) (jobs.Claim, error) {
@@ -46,7 +60,7 @@ func (s *jobState) Decide(_ context.Context, jobName string, _ bool, rule connec
 	if len(ticks) > 0 {
 		latest = ticks[len(ticks)-1]
 	}
-	next, err := rule(time.Now().UTC(), latest) // under the lock: a rule that waited for it judges by the time at which it is asked
+	next, err := rule(s.now(), latest) // under the lock: a rule that waited for it judges by the time at which it is asked
 	if err != nil {
 		return next, err
 	}
@@ -66,7 +80,7 @@ func (s *jobState) Decide(_ context.Context, jobName string, _ bool, rule connec
 func (s *jobState) RemoveAhead(_ context.Context, jobName string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
+	now := s.now()
 	s.ticks[jobName] = slices.DeleteFunc(s.ticks[jobName], func(c jobs.Claim) bool { return !c.Open() && c.NominalTime.After(now) })
 	return nil
 }
@@ -111,7 +125,7 @@ func (s *jobState) Enlist(_ context.Context, jobName string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.board[jobName]; !ok {
-		s.board[jobName] = jobs.Standing{Since: time.Now().UTC()}
+		s.board[jobName] = jobs.Standing{Since: s.now()}
 	}
 	return nil
 }
@@ -120,7 +134,7 @@ func (s *jobState) Enlist(_ context.Context, jobName string) error {
 func (s *jobState) SetPaused(_ context.Context, jobName string, paused bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.board[jobName] = jobs.Standing{Paused: paused, Since: time.Now().UTC()}
+	s.board[jobName] = jobs.Standing{Paused: paused, Since: s.now()}
 	return nil
 }
 
