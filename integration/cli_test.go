@@ -132,7 +132,6 @@ func secret(t *testing.T, label string) (property string) {
 func TestCLI(t *testing.T) {
 	c := newCLI(t)
 	t.Run("run", func(t *testing.T) { testRun(t, c) })
-	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("queries in files", func(t *testing.T) { testForeignQueries(t, c) })
 	t.Run("unused weight", func(t *testing.T) { testUnusedWeight(t, c) })
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, c) })
@@ -148,6 +147,7 @@ func TestCLI(t *testing.T) {
 func testRun(t *testing.T, c cli) {
 	label := Load(t, Shipped("karate"))
 	source(t, label, 16)
+	c.refused(t, 64, "--node-key", "plan", "--node-labels", label)
 	rep := c.ok(t, "run", "--node-labels", label, "--node-key", "id", "--source-property", "source",
 		"--community-property", "club", "--epsilon", "4", "--delta", "0.1", "--allocation", "uniform", "--property-prefix", "cli")
 	if rep["nodeCount"] != 34.0 || rep["relationshipCount"] != 78.0 || rep["nodePropertiesWritten"] != 238.0 {
@@ -235,43 +235,6 @@ func testForeignQueries(t *testing.T, c cli) {
 		c.refused(t, 6, query, append(args, other...)...)
 		must(append(args, given...)...)
 	}
-}
-
-// testFiles: a plan says the same of a graph from Neo4j and from the folder, and a changed graph is found. What else the files
-// do the command's own script of folders asks.
-func testFiles(t *testing.T, c cli) {
-	label := Load(t, Shipped("karate"))
-	source(t, label, 16)
-	dir := t.TempDir()
-	plan, release := filepath.Join(dir, "plan.json"), filepath.Join(dir, "release.json")
-	c.refused(t, 64, "--node-key", "plan", "--node-labels", label)
-	common := []string{
-		"--node-labels", label, "--node-key", "id", "--relationship-weight-property", "weight", "--epsilon", "4",
-		"--delta", "0.1",
-	}
-	fromNeo4j := c.ok(t, append([]string{"plan"}, common...)...)
-	if r := c.run(t, append([]string{"plan", "-o", plan}, common...)...); r.exit != 0 {
-		t.Fatal(r.stderr)
-	}
-	folder := must.Get(filepath.Abs(filepath.Join("..", "examples", "data", "karate")))(t)
-	fromFolder := c.ok(t, "plan", "--from", "folder:"+folder, "--relationship-weight-property", "weight", "--epsilon", "4",
-		"--delta", "0.1")
-	for _, field := range []string{
-		"graphDigest", "sensors", "sensitivity", "sigmaMin", "sigmaMax", "uniformSigma", "cost",
-		"expectedAccuracy",
-	} {
-		a, _ := json.Marshal(fromNeo4j[field])
-		b, _ := json.Marshal(fromFolder[field])
-		if !bytes.Equal(a, b) {
-			t.Errorf("%s is %s from Neo4j and %s from the folder", field, a, b)
-		}
-	}
-
-	if r := c.run(t, "release", "--plan", plan, "--source-property", "source", "-o", release); r.exit != 0 {
-		t.Fatal(r.stderr)
-	}
-	Query(t, "MATCH (a:`"+label+"` {id: 0}), (b:`"+label+"` {id: 33}) CREATE (a)-[:CONNECTED_TO {weight: 1}]->(b)", nil)
-	c.refused(t, 5, "the graph changed", "recover", "--release", release)
 }
 
 // staged lists the releases that are kept.

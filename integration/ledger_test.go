@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/privacy/highwater"
 )
 
 // TestLedgerSurvivesKills kills the server with SIGKILL, once or as a campaign ten
@@ -171,32 +172,6 @@ func relay(t *testing.T, listen string) string {
 	return l.Addr().String()
 }
 
-// memory is a witness for as long as a test runs.
-type memory map[string]privacy.Mark
-
-func (m memory) Marks(names []string, scope string) (marks []privacy.Mark, err error) {
-	for _, name := range names {
-		if mark, ok := m[name+scope]; ok {
-			marks = append(marks, mark)
-		}
-	}
-	return marks, nil
-}
-
-func (m memory) Scopes([]string) (scopes []string, err error) {
-	for _, mark := range m {
-		scopes = append(scopes, mark.Account.Scope)
-	}
-	return scopes, nil
-}
-
-func (m memory) Put(names []string, scope string, mark privacy.Mark) error {
-	for _, name := range names {
-		m[name+scope] = mark
-	}
-	return nil
-}
-
 // TestLedgerThatWentBack takes the newest entry away as a restored backup does, and
 // then all of them and the identity, as a database does that is wiped.
 func TestLedgerThatWentBack(t *testing.T) {
@@ -207,7 +182,7 @@ func TestLedgerThatWentBack(t *testing.T) {
 		})
 		return err
 	}
-	kept := memory{}
+	kept := highwater.Folder(t.TempDir())
 	watched := func() privacy.Ledger { return privacy.Watch(l, kept, func(err error) { t.Error(err) }) }
 	var account any
 	for _, id := range []string{"1", "2", "3"} {
@@ -228,9 +203,7 @@ func TestLedgerThatWentBack(t *testing.T) {
 			if err := spend(watched(), name); !errors.Is(err, privacy.ErrRollback) {
 				t.Fatalf("a spend: %v, want ErrRollback", err)
 			}
-			for _, m := range kept {
-				must.Get(privacy.Reconcile(ctx, l, scope, m))(t)
-			}
+			must.Get(kept.Reconcile(ctx, l, false))(t)
 			if err := spend(watched(), name); err != nil {
 				t.Error(err)
 			}

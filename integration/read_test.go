@@ -18,7 +18,7 @@ import (
 )
 
 // The same bits from Neo4j and from the folder, on real graphs, in one chunk and
-// in many; karate, with weights, is that of testFiles.
+// in many.
 func TestRealGraphs(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -26,6 +26,7 @@ func TestRealGraphs(t *testing.T) {
 	}{
 		{"net3", graph.Selection{RelationshipTypes: []string{"PIPE"}, LengthProperty: "length"}},
 		{"minnesota", graph.Selection{}},
+		{"karate", graph.Selection{RelationshipWeightProperty: "weight"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			csv := Shipped(test.name)

@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"image/png"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -50,19 +49,14 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	if len(exitMeanings()) != named {
 		t.Errorf("%d codes in the table, %d in exitcodes.go", len(exitMeanings()), named)
 	}
-	var out strings.Builder
-	if execute(t.Context(), []string{"--help"}, strings.NewReader(""), &out, &out); !strings.Contains(out.String(),
-		"graphcloak help exit-codes") {
-		t.Errorf("the help does not name the topic:\n%s", out.String())
+	if out := succeeds(t, "--help"); !strings.Contains(out, "graphcloak help exit-codes") {
+		t.Errorf("the help does not name the topic:\n%s", out)
 	}
 	for _, args := range [][]string{{"help", "exit-codes"}, {"exit-codes", "--help"}} {
-		out.Reset()
-		if exit := execute(t.Context(), args, strings.NewReader(""), &out, &out); exit != 0 {
-			t.Fatalf("%v: exit %d: %s", args, exit, out.String())
-		}
+		out := succeeds(t, args...)
 		for _, m := range exitMeanings() {
-			if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), fmt.Sprintf(" %d %s run again: ", m.code, m.meaning)) {
-				t.Errorf("%v does not tell of %d:\n%s", args, m.code, out.String())
+			if !strings.Contains(strings.Join(strings.Fields(out), " "), fmt.Sprintf(" %d %s run again: ", m.code, m.meaning)) {
+				t.Errorf("%v does not tell of %d:\n%s", args, m.code, out)
 			}
 		}
 	}
@@ -77,14 +71,8 @@ func TestImages(t *testing.T) {
 	const most = 200 << 10
 	root := filepath.Join("..", "..")
 	shown := make(map[string]bool)
-	pages := []string{filepath.Join(root, "README.md")}
-	must.Do(t, filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			pages = append(pages, path)
-		}
-		return err
-	}))
-	for _, page := range pages {
+	for _, page := range markdown(t) {
+		page = filepath.Join(root, page)
 		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range imageShown.FindAllSubmatch(text, -1) {
 			path := filepath.Join(filepath.Dir(page), string(m[1]))

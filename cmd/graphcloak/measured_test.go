@@ -15,7 +15,6 @@ import (
 // says why in every format; who names --allocation optimal, by a flag or in a file, gets it.
 func TestMeasuredNoise(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	const plan = "plan --from example:karate --measurement-property heat --tau 2 --epsilon 4 --delta 0.01 --trials 0"
 	const why = "Note: Noise is uniform: sensors measure"
 	for args, allocated := range map[string]bool{plan: false, plan + " --allocation optimal": true, plan + " --allocation uniform": false} {
@@ -89,7 +88,6 @@ func TestPromiseInText(t *testing.T) {
 // the values are; a number, which 0 and 1 are, is not.
 func TestTruthValuesAreNoReadings(t *testing.T) {
 	kit(t)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	said := map[string]bool{}
 	for _, values := range [][3]string{{"true", "false", "true"}, {"false", "false", "false"}, {"1", "0", "1"}} {
 		nodes := fmt.Sprintf("id,heard\na,%s\nb,%s\nc,%s\n", values[0], values[1], values[2])

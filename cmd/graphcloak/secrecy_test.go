@@ -33,14 +33,8 @@ const (
 // secretKit is a folder with a bad signal of every kind, and a plan for each kind.
 func secretKit(t *testing.T) {
 	t.Helper()
-	t.Chdir(t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-	must.Do(t, os.Mkdir("g", 0o700))
-	for name, text := range map[string]string{"nodes.csv": secretNodes, "relationships.csv": secretRelationships} {
-		must.Do(t, os.WriteFile(filepath.Join("g", name), []byte(text), 0o600))
-	}
+	kit(t)
+	writeGraph(t, "g", secretNodes, secretRelationships)
 }
 
 // told runs a command and returns its exit code and all that it said or left.

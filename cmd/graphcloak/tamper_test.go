@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -338,11 +337,7 @@ type tampering struct {
 // makeFiles plans and releases on a small graph with one of the allocations.
 func makeFiles(t *testing.T, args ...string) tampering {
 	t.Helper()
-	t.Chdir(t.TempDir())
-	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		t.Setenv(name, t.TempDir())
-	}
-	must.Do(t, os.Mkdir("g", 0o755))
+	kit(t)
 	nodes, relationships := "id,source\n", "source,target\n"
 	for i := range 12 {
 		nodes += fmt.Sprintf("n%02d,%d\n", i, i/11)
@@ -351,9 +346,7 @@ func makeFiles(t *testing.T, args ...string) tampering {
 			relationships += fmt.Sprintf("n%02d,n%02d\n", i, i/4*4+3)
 		}
 	}
-	for name, text := range map[string]string{"nodes.csv": nodes, "relationships.csv": relationships} {
-		must.Do(t, os.WriteFile(filepath.Join("g", name), []byte(text), 0o644))
-	}
+	writeGraph(t, "g", nodes, relationships)
 	for _, c := range [][]string{
 		append([]string{"plan", "--from", "folder:g", "--epsilon", "4", "--delta", "0.1", "-o", "plan.json"}, args...),
 		{"release", "--from", "folder:g", "--plan", "plan.json", "--source-property", "source", "-o", "release.json"},

@@ -22,11 +22,8 @@ type spoken struct {
 
 func (c spoken) check(t *testing.T) {
 	t.Helper()
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	kit(t)
 	t.Setenv("COLUMNS", "80")
-	t.Chdir(t.TempDir())
 	writeGraph(t, "hall", "id,leak,part\n1,0,a\n2,1,a\n3,0,b\n4,0,b\n5,0,b\n", "source,target\n1,2\n2,3\n3,4\n4,5\n")
 	for _, args := range c.before {
 		if _, stderr, code := onTerminal(t, strings.Fields(args)...); code != exitOK {
@@ -87,10 +84,8 @@ func TestWhatIsTold(t *testing.T) {
 // TestWrittenFilesAreNamed: on a terminal a command whose result goes to a file says so, and
 // one that spent says what and how to go on.
 func TestWrittenFilesAreNamed(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	kit(t)
 	t.Setenv("COLUMNS", "200")
-	t.Chdir(t.TempDir())
 	for _, c := range []struct{ args, want string }{
 		{"graph generate example:karate club", ""},
 		{"plan --from folder:club --tau 1 --epsilon 4 --delta 0.01 --trials 0 -o plan.json", "Wrote plan.json."},

@@ -39,11 +39,9 @@ func tooWide(text string, columns int) (lines []string) {
 // TestNothingIsWiderThanTheScreen runs every kind of command, with what they say on the way
 // and how they fail.
 func TestNothingIsWiderThanTheScreen(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("TERM", "dumb")
-	release := filepath.Join(mustAbs(t, "testdata"), "golden", "net3.release.json")
-	t.Chdir(t.TempDir())
+	release := must.Get(filepath.Abs(goldenPath("net3", "release")))(t)
+	kit(t)
 	for _, c := range screenCommands(release) {
 		t.Setenv("COLUMNS", fmt.Sprint(c.columns))
 		stdout, stderr, code := onTerminal(t, strings.Fields(c.args)...)
@@ -57,11 +55,6 @@ func TestNothingIsWiderThanTheScreen(t *testing.T) {
 			t.Errorf("%s says nothing", c.args)
 		}
 	}
-}
-
-func mustAbs(t *testing.T, path string) string {
-	t.Helper()
-	return must.Get(filepath.Abs(path))(t)
 }
 
 // screenCommand is a command with the code that it ends with.
