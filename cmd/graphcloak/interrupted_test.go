@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -252,37 +251,6 @@ func TestUnfinishedExit(t *testing.T) {
 			t.Errorf("%v: exit %d, want %d\n%s%s", c.err, got, c.want, stdout, stderr)
 		}
 		must.Do(t, a.drop())
-	}
-}
-
-// TestResumeRelease: a release that was paid for and never written is completed
-// from what was kept of it, with the same values and at no further cost.
-func TestResumeRelease(t *testing.T) {
-	a, stdout, _ := kit(t, "--from", "folder:g", "--source-property", "source", "--allocation", "uniform", "--mode", "write")
-	ctx := t.Context()
-	writeGraph(t, "g", "id,source\na,1\nb,0\n", "source,target\na,b\n")
-	s, m, p, job := planned(t, a)
-	r := must.Get(m.Release(ctx, p, graphcloak.Job{Signal: job.Signal, RunID: job.RunID, Attempt: "first"}))(t)
-	c := must.Get(a.callerOf(job))(t)
-	lockRun(t, a, job.RunID)
-	kept := &run.Kept{Store: s.Name(), Release: r, ReleaseOnly: true, Signal: job.Signal, Write: job.Write, Caller: c}
-	must.Do(t, errors.Join(a.heldRun().Keep(kept), a.drop()))
-	must.Do(t, a.resume(ctx, s, job.RunID))
-	if conditionOf(job.RunID) != run.Unknown {
-		t.Error("the kept release is still there")
-	}
-	written := must.Get(s.Signal(ctx, m.Graph, "gcPrivateHeat"))(t)
-	for k, y := range r.Values() {
-		if written[k] != y {
-			t.Errorf("node %d has %v, want %v", k, written[k], y)
-		}
-	}
-	entries := must.Get(run.Payment(ctx, s.Ledger(), r))(t)
-	if len(entries) != 2 || entries[0].Kind != privacy.KindSpent || entries[1].Kind != privacy.KindWritten {
-		t.Errorf("entries %+v, want spent and written", entries)
-	}
-	if !bytes.Contains(stdout.Bytes(), []byte(`"planDigest"`)) {
-		t.Error("the release was not printed")
 	}
 }
 
