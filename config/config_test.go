@@ -52,26 +52,6 @@ func load(t *testing.T, l config.Layers) *config.Config {
 	return must.Get(config.Load(l))(t)
 }
 
-func TestDefaults(t *testing.T) {
-	clearEnv(t)
-	c := load(t, config.Layers{})
-	if c.Diffusion.Tau.Value() != 0 || c.Diffusion.Tau.String() != "auto" || c.Privacy.Epsilon != 1 ||
-		c.Privacy.Delta != 1e-5 || c.Write.PropertyPrefix != "gc" {
-		t.Errorf("tau %v, epsilon %v, delta %v, prefix %q", c.Diffusion.Tau, c.Privacy.Epsilon, c.Privacy.Delta, c.Write.PropertyPrefix)
-	}
-	if c.From != (config.From{}) {
-		t.Errorf("from %v without any address", c.From)
-	}
-	if c.Privacy.Clip != (config.Clip{}) || c.Projection.NodeLabels != nil {
-		t.Error("a value that was not given is set")
-	}
-	for _, e := range c.Entries() {
-		if e.Layer != config.LayerDefault {
-			t.Errorf("%s: origin %s", e.Key, e.Origin)
-		}
-	}
-}
-
 // Every row of the table can be set in every layer that it allows, and the
 // strongest layer that has it wins; there are 16 subsets of four layers.
 func TestPrecedence(t *testing.T) {
