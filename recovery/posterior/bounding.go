@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -185,10 +184,8 @@ func (s *bounding) weights() []float64 {
 	if math.IsInf(largest, 0) || math.IsNaN(largest) {
 		return nil
 	}
-	parallel.Rows(len(w), logWork/16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			w[i] = math.Exp(s.logShare[i] - largest)
-		}
+	eachRow(len(w), logWork/16, func(i int) {
+		w[i] = math.Exp(s.logShare[i] - largest)
 	})
 	return w
 }

@@ -71,16 +71,14 @@ const pairBlock = 64
 // e⁻⁵⁰ below the best of the blocks before, or a good pair, are negligible in a sum of n²/2 terms.
 func (p *Pairs) weigh(ctx context.Context, d measurement.Data, e evidence, c, norms, logPrior []float64) error {
 	m, n := d.A.Dims()
+	all := everyNode(n)
 	x, gram, best := make([]float64, m*pairBlock), make([]float64, n*pairBlock), goodPair(d, e, c, norms, logPrior)
 	for from := 0; from < n; from += pairBlock {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		width := min(pairBlock, n-from)
-		nodes := make([]int, width)
-		for k := range nodes {
-			nodes[k] = from + k
-		}
+		nodes := all[from : from+width]
 		linop.ColumnsTo(d.A, x[:m*width], nodes)
 		linop.MulBlockTo(d.A, gram[:n*width], true, dense.Transpose(x[:m*width], width, m), width)
 		tops := make([]float64, width)

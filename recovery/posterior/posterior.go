@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Posterior is the distribution of the node of a single source.
@@ -85,10 +83,8 @@ func (p *Posterior) normalize(low, high []float64) {
 			p.ProbabilityError = 1
 		}
 	}
-	parallel.Rows(len(weight), logWork/16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			weight[i] = math.Exp(weight[i] - p.LogPresence)
-		}
+	eachRow(len(weight), logWork/16, func(i int) {
+		weight[i] = math.Exp(weight[i] - p.LogPresence)
 	})
 	floats.Scale(1/floats.Sum(p.Probability), p.Probability)
 }

@@ -143,12 +143,10 @@ func (f *deflation) bounds(beta float64) Norms {
 	low, high := max(chi.Quantile(tail), math.SmallestNonzeroFloat64), measurement.Chi2Above(r, tail)
 	norms := Norms{N: make([]float64, n), Low: make([]float64, n), High: make([]float64, n)}
 	theta, e := f.orthogonalityError(), linop.Err(f.A)
-	parallel.Rows(n, 8, func(lo, hi int) {
-		for i, s := range f.rest[lo:hi] {
-			i += lo
-			norms.N[i] = f.captured[i] + s/r
-			norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
-		}
+	eachRow(n, 8, func(i int) {
+		s := f.rest[i]
+		norms.N[i] = f.captured[i] + s/r
+		norms.Low[i], norms.High[i] = widen(max(0, 1-theta)*f.captured[i]+s/high, (1+theta)*f.captured[i]+s/low, e)
 	})
 	return norms
 }
@@ -215,11 +213,9 @@ func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float
 		in, out = in[:m*width], out[:n*width]
 		fill(in, first, width)
 		linop.MulBlockTo(a, out, true, in, width)
-		parallel.Rows(n, width+1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				for _, v := range out[i*width : (i+1)*width] {
-					sum[i] += v * v
-				}
+		eachRow(n, width+1, func(i int) {
+			for _, v := range out[i*width : (i+1)*width] {
+				sum[i] += v * v
 			}
 		})
 		p.count(width)

@@ -41,6 +41,15 @@ func logSum(x []float64) float64 {
 // logMean returns the logarithm of the mean of e^x.
 func logMean(x []float64) float64 { return logSum(x) - math.Log(float64(len(x))) }
 
+// eachRow calls f for every row below n, as [parallel.Rows] calls its ranges.
+func eachRow(n, width int, f func(i int)) {
+	parallel.Rows(n, width, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(i)
+		}
+	})
+}
+
 // everyNode returns 0, 1, … below n.
 func everyNode(n int) []int {
 	all := make([]int, n)

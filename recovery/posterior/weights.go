@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
@@ -84,10 +83,8 @@ const logWork = 256
 // logs returns the log evidence of each node.
 func (e evidence) logs(c, norms []float64) []float64 {
 	out := make([]float64, len(c))
-	parallel.Rows(len(c), logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			out[i] = e.log(c[i], norms[i])
-		}
+	eachRow(len(c), logWork, func(i int) {
+		out[i] = e.log(c[i], norms[i])
 	})
 	return out
 }
@@ -103,11 +100,9 @@ func (e evidence) weights(c, norms, logPrior []float64) []float64 {
 // has an error of at most cError. The weight rises with c and falls with N.
 func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrior []float64) (low, high []float64) {
 	low, high = make([]float64, len(c)), make([]float64, len(c))
-	parallel.Rows(len(c), 2*logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			low[i] = e.log(c[i]-cError, norms.High[i]) + logPrior[i]
-			high[i] = e.log(c[i]+cError, norms.Low[i]) + logPrior[i]
-		}
+	eachRow(len(c), 2*logWork, func(i int) {
+		low[i] = e.log(c[i]-cError, norms.High[i]) + logPrior[i]
+		high[i] = e.log(c[i]+cError, norms.Low[i]) + logPrior[i]
 	})
 	return low, high
 }
@@ -116,12 +111,10 @@ func (e evidence) weightBounds(c []float64, norms Norms, cError float64, logPrio
 // (e^high − e^low)/Z.
 func logShareErrors(low, high []float64, logZ float64) []float64 {
 	width := make([]float64, len(low))
-	parallel.Rows(len(low), logWork, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			width[i] = math.Inf(-1)
-			if !(high[i] <= low[i]) {
-				width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
-			}
+	eachRow(len(low), logWork, func(i int) {
+		width[i] = math.Inf(-1)
+		if !(high[i] <= low[i]) {
+			width[i] = high[i] - logZ + math.Log1p(-math.Exp(low[i]-high[i]))
 		}
 	})
 	return width
