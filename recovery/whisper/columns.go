@@ -10,7 +10,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// width is the number of columns that are computed together.
+// width bounds the columns that are computed together.
 const width = 16
 
 const (
@@ -67,7 +67,7 @@ func newSpread(g *graph.Graph) spread {
 	return m
 }
 
-// row holds the values of one node in the columns of a block.
+// row holds a value for each column of a block.
 type row [width]float64
 
 // block computes the columns x(i) of up to [width] sources i: x_s(i) is the chance that s has heard of a rumour that i started, by
@@ -75,13 +75,14 @@ type row [width]float64
 // spreads too fast, and at equal sums is near the chances in cascades of that size. A block is for one worker.
 type block struct {
 	m     *spread
-	place []int32 // of a node among the nodes reached; −1: none
-	nodes []int32 // reached
-	live  []bool  // whether a value of the row of x is not 0
-	x     []row
-	flow  []row // A x, then what the step added to x
-	last  []row // A x of the step before
+	place []int32   // of a node among the nodes reached; −1: none
+	nodes []int32   // reached
+	live  []bool    // whether a value of x is not 0
+	x     []float64 // of each place the values of all columns
+	flow  []float64 // A x, then what the step added to x
+	last  []float64 // A x of the step before
 
+	count           int // of columns
 	sum, step, rise row // rise: dΣx/dt at the step before
 	steps           int
 	least           row        // rise of a value from 0 that is kept
@@ -103,11 +104,11 @@ func (b *block) reset(sources []int32) {
 	}
 	b.nodes, b.live = b.nodes[:0], b.live[:0]
 	b.x, b.flow, b.last = b.x[:0], b.flow[:0], b.last[:0]
-	b.sum, b.step, b.steps = row{}, row{}, 0
+	b.count, b.sum, b.step, b.steps = len(sources), row{}, row{}, 0
 	b.next = [width]int{}
 	for c, i := range sources {
 		k := b.reach(i)
-		b.x[k][c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, b.m.negligible
+		b.x[int(k)*b.count+c], b.live[k], b.sum[c], b.least[c] = 1, true, 1, b.m.negligible
 	}
 }
 
@@ -118,10 +119,14 @@ func (b *block) reach(i int32) int32 {
 		k = int32(len(b.nodes))
 		b.place[i] = k
 		b.nodes, b.live = append(b.nodes, i), append(b.live, false)
-		b.x, b.flow, b.last = append(b.x, row{}), append(b.flow, row{}), append(b.last, row{})
+		none := row{}
+		b.x, b.flow, b.last = append(b.x, none[:b.count]...), append(b.flow, none[:b.count]...), append(b.last, none[:b.count]...)
 	}
 	return k
 }
+
+// at returns the part of x, flow or last that belongs to a place.
+func (b *block) at(values []float64, place int) []float64 { return values[place*b.count:][:b.count] }
 
 // sizesFrom returns how many sizes of the grid a cascade from the source can have: those well below its component, and at
 // least the smallest, or what there is of it.
@@ -160,7 +165,7 @@ func (b *block) columns(sources []int32, emit func(c, k int, x reading)) {
 				if b.sum[c] > before[c] {
 					share = min(1, (target-before[c])/(b.sum[c]-before[c]))
 				}
-				emit(c, b.next[c], func(place int) float64 { return math.FMA(share-1, b.flow[place][c], b.x[place][c]) })
+				emit(c, b.next[c], func(place int) float64 { return math.FMA(share-1, b.flow[place*b.count+c], b.x[place*b.count+c]) })
 				if b.next[c]++; b.next[c] == b.m.sizesFrom(i) {
 					done[c] = 1
 				}
@@ -204,19 +209,19 @@ func (b *block) derive() {
 		if !b.live[k] {
 			continue
 		}
-		i := b.nodes[k]
+		i, from := b.nodes[k], b.at(b.x, k) // reaching others may move x, and leaves its values
 		for e := b.m.ptr[i]; e < b.m.ptr[i+1]; e++ {
 			to := b.reach(b.m.adj[e])
-			from, into := &b.x[k], &b.flow[to]
+			into := b.flow[int(to)*b.count:][:len(from)]
 			if b.m.rate == nil {
-				for c := range into {
-					into[c] += from[c]
+				for c, x := range from {
+					into[c] += x
 				}
 				continue
 			}
 			w := b.m.rate[e]
-			for c := range into {
-				into[c] += w * from[c]
+			for c, x := range from {
+				into[c] += w * x
 			}
 		}
 	}
@@ -226,16 +231,16 @@ func (b *block) derive() {
 // the step, those who have not heard get fewer by e^{-z}, to order three. The step lets the sum grow by its share.
 func (b *block) advance(done *row) {
 	var rise, most row
-	for k := range b.flow {
-		x, flow, fastest := &b.x[k], &b.flow[k], b.m.fastest[b.nodes[k]]
-		for c := range flow {
-			if x[c] < full {
+	for k, i := range b.nodes {
+		flow, fastest := b.at(b.flow, k), b.m.fastest[i]
+		for c, x := range b.at(b.x, k) {
+			if x < full {
 				most[c] = max(most[c], flow[c])
-				if x[c] > 0 {
+				if x > 0 {
 					most[c] = max(most[c], fastest)
 				}
 			}
-			rise[c] += flow[c] * (1 - x[c])
+			rise[c] += flow[c] * (1 - x)
 		}
 	}
 	b.steps++
@@ -264,8 +269,8 @@ func (b *block) advance(done *row) {
 	}
 	before := b.sum
 	b.rise, b.sum = rise, row{}
-	for k := range b.x {
-		x, flow, last := &b.x[k], &b.flow[k], &b.last[k]
+	for k := range b.nodes {
+		x, flow, last := b.at(b.x, k), b.at(b.flow, k), b.at(b.last, k)
 		live := false
 		for c := range x {
 			z := max(0, now[c]*flow[c]-then[c]*last[c])

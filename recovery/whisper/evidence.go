@@ -34,39 +34,45 @@ func (m *Model) ratios(x float64) (odds, no float64) {
 // and returns sizes[t][k] = log Σ_c π_k exp(ℓ_tck).
 func (m *Model) evidence(ctx context.Context, sources []int32, yes [][]int32, kappa []float64, emit func(first int, logs []float64),
 ) (sizes [][]float64, err error) {
-	blocks := (len(sources) + width - 1) / width
+	together := width
+	if m.sampled { // those of a sample reach few nodes in common
+		together = 1
+	}
+	blocks := (len(sources) + together - 1) / together
 	type memory struct {
 		*block
-		weights []row32 // of a yes, by place and size
-		sums    [][width]float64
+		weights []float32 // of a yes, by place, size and column
+		sums    []float64
 	}
-	newMemory := func() *memory { return &memory{block: m.newBlock(), sums: make([][width]float64, len(m.sizes))} }
-	bySize := make([][]float64, blocks)
+	newMemory := func() *memory { return &memory{block: m.newBlock(), sums: make([]float64, together*len(m.sizes))} }
+	says, bySize := m.whoSays(yes), make([][]float64, blocks)
 	parallel.RowsWith(blocks, 1<<20, newMemory, func(b *memory, lo, hi int) {
 		for at := lo; at < hi && ctx.Err() == nil; at++ {
-			these := sources[at*width : min((at+1)*width, len(sources))]
+			these := sources[at*together : min((at+1)*together, len(sources))]
 			b.weights = b.weights[:0]
+			each := len(m.sizes) * len(these)
 			clear(b.sums)
 			b.columns(these, func(c, k int, x reading) {
-				for len(b.weights) < len(b.nodes)*len(m.sizes) {
-					b.weights = append(b.weights, row32{})
+				for len(b.weights) < len(b.nodes)*each {
+					b.weights = append(b.weights, 0)
 				}
+				sum := &b.sums[k*len(these)+c]
 				product := 1.0
 				for place, i := range b.nodes {
 					if x := x(place); x > 0 && m.isAsked(int(i)) {
 						odds, no := m.ratios(x)
 						if product *= no; product < 1e-200 {
-							b.sums[k][c] += math.Log(product)
+							*sum += math.Log(product)
 							product = 1
 						}
-						b.weights[place*len(m.sizes)+k][c] = float32(odds)
+						b.weights[place*each+k*len(these)+c] = float32(odds)
 					}
 				}
-				b.sums[k][c] += math.Log(product)
+				*sum += math.Log(product)
 			})
-			logs, sums := m.logEvidence(b.block, these, b.weights, b.sums, yes, kappa)
+			logs, sums := m.logEvidence(b.block, these, b.weights, b.sums, says, kappa)
 			bySize[at] = sums
-			emit(at*width, logs)
+			emit(at*together, logs)
 		}
 	})
 	if ctx.Err() != nil {
@@ -85,36 +91,63 @@ func (m *Model) evidence(ctx context.Context, sources []int32, yes [][]int32, ka
 	return sizes, nil
 }
 
-// row32 is a [row] of what is read often.
-type row32 [width]float32
+// voices lists for every node the answers in which it says yes.
+type voices struct {
+	answers int
+	first   []int // of a node's in answer; n + 1
+	answer  []int32
+}
+
+// whoSays turns the nodes of each answer into voices.
+func (m *Model) whoSays(yes [][]int32) voices {
+	v := voices{len(yes), make([]int, len(m.labels)+1), nil}
+	for _, said := range yes {
+		for _, i := range said {
+			v.first[i]++
+		}
+	}
+	sum := 0
+	for i, k := range v.first {
+		v.first[i], sum = sum, sum+k
+	}
+	v.answer = make([]int32, sum)
+	for t, said := range yes {
+		for _, i := range said {
+			v.answer[v.first[i]] = int32(t)
+			v.first[i]++
+		}
+	}
+	copy(v.first[1:], v.first)
+	v.first[0] = 0
+	return v
+}
 
 // logEvidence adds up the weights of those who say yes, from the sums base where nobody does.
-func (m *Model) logEvidence(b *block, sources []int32, weights []row32, base [][width]float64, yes [][]int32, kappa []float64,
+func (m *Model) logEvidence(b *block, sources []int32, weights []float32, base []float64, says voices, kappa []float64,
 ) (logs, bySize []float64) {
-	kinds, perSource := len(m.sizes), len(yes)*len(kappa)
-	logs, bySize = make([]float64, len(sources)*perSource), make([]float64, len(yes)*kinds)
-	sums, terms := make([]row32, kinds), make([]float64, kinds)
-	for k := range bySize {
-		bySize[k] = math.Inf(-1)
+	kinds, perSource, each := len(m.sizes), says.answers*len(kappa), len(m.sizes)*len(sources)
+	logs, bySize = make([]float64, len(sources)*perSource), make([]float64, says.answers*kinds)
+	sums, terms := make([]float32, says.answers*each), make([]float64, kinds)
+	for place := range len(weights) / each {
+		i, w := b.nodes[place], weights[place*each:][:each]
+		if !slices.ContainsFunc(w, func(x float32) bool { return x > 0 }) {
+			continue
+		}
+		for _, t := range says.answer[says.first[i]:says.first[i+1]] {
+			sum := sums[int(t)*each:][:each]
+			for j, x := range w {
+				sum[j] += x
+			}
+		}
 	}
-	for t, said := range yes {
-		clear(sums)
-		for _, i := range said {
-			place := int(b.place[i])
-			if place < 0 || (place+1)*kinds > len(weights) {
-				continue
-			}
-			for k := range sums {
-				sum, w := &sums[k], &weights[place*kinds+k]
-				for c := range w {
-					sum[c] += w[c]
-				}
-			}
+	for t := range says.answers {
+		for k := range kinds {
+			bySize[t*kinds+k] = math.Inf(-1)
 		}
 		for c, i := range sources {
 			possible := m.sizesFrom(i)
 			for k := range possible {
-				terms[k] = base[k][c] + float64(sums[k][c])
+				terms[k] = base[k*len(sources)+c] + float64(sums[t*each+k*len(sources)+c])
 				bySize[t*kinds+k] = logAdd(bySize[t*kinds+k], terms[k]-math.Log(float64(possible)))
 			}
 			for j, x := range kappa {
