@@ -392,14 +392,21 @@ func tooSure(lessons []lesson, phi [][][features]float64, w [2 * features]float6
 	return floats.Max(wrong[:]) > 0
 }
 
-// capConfidence lowers the probability of the likeliest community to [confident]. The others keep their shares of the rest.
+// capConfidence lowers the probability of the likeliest community to [confident]. The others keep their shares of the rest, which is
+// summed by itself: 1 less the likeliest is 0 where it is below 1e-16.
 func capConfidence(p []float64) {
-	best := floats.MaxIdx(p)
-	rest := floats.Sum(p) - p[best]
-	if p[best] > confident && rest > 0 {
-		floats.Scale((1-confident)/rest, p)
-		p[best] = confident
+	best, rest := floats.MaxIdx(p), 0.0
+	if p[best] <= confident || len(p) == 1 {
+		return
 	}
+	for c := range p {
+		if c != best {
+			p[c] = max(p[c], 1e-300) // where all others are 0 they share evenly
+			rest += p[c]
+		}
+	}
+	floats.Scale((1-confident)/rest, p)
+	p[best] = confident
 }
 
 // fitWeights maximises the log score of the true communities by Newton's method, less what holds weights and slopes near those given

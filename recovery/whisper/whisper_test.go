@@ -208,6 +208,11 @@ func TestCapped(t *testing.T) {
 		t.Error("3 of 100 are not taken for too many")
 	}
 
+	for _, sure := range [][]float64{{1, 3e-20, 1e-20}, {1, 0, 0}} {
+		if capConfidence(sure); sure[0] != .9 || math.Abs(floats.Sum(sure)-1) > 1e-9 {
+			t.Errorf("one that is certain to rounding becomes %v", sure)
+		}
+	}
 	g, labels := town(t, 60)
 	m := newModel(t, g, Options{Labels: labels, Flip: .05})
 	yes := [][]int32{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}
