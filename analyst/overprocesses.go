@@ -57,10 +57,10 @@ func (a *analysis) overProcesses(ctx context.Context, p, known *posterior.Poster
 		}
 		a.processes = append(a.processes, x)
 	}
-	if known, _, err = posterior.Mix(knownList, nil); err != nil {
+	if known, _, err = posterior.Mix(knownList); err != nil {
 		return nil, nil, err
 	}
-	if p, a.shares, err = posterior.Mix(list, nil); err == nil {
+	if p, a.shares, err = posterior.Mix(list); err == nil {
 		a.addLearnt()
 	}
 	return p, known, err

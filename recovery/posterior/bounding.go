@@ -3,10 +3,8 @@
 package posterior
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -174,8 +172,7 @@ func (s *bounding) largest(x []float64, k int) (out []int) {
 			out = append(out, i)
 		}
 	}
-	slices.SortFunc(out, func(i, j int) int { return cmp.Or(cmp.Compare(x[j], x[i]), cmp.Compare(i, j)) })
-	return out[:min(k, len(out))]
+	return descending(out, x)[:min(k, len(out))]
 }
 
 // weights returns the shares relative to the largest, or nil where none is finite.

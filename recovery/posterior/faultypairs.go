@@ -3,7 +3,6 @@
 package posterior
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +75,7 @@ func (e *faultyPairs) weigh(ctx context.Context) error {
 	if err := e.set(ctx, order, e.pairBound); err != nil {
 		return err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(e.weight[b], e.weight[a]) })
-	first := order[:min(firstNodes, len(order))]
+	first := descending(order, e.weight)[:min(firstNodes, len(order))]
 	if err := e.affordable(first); err != nil {
 		return err
 	}

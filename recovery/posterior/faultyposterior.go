@@ -3,7 +3,6 @@
 package posterior
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -88,8 +87,7 @@ func (f *faulty) weights(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(weight[j], weight[i]) })
+	order := descending(slices.Clone(all), weight)
 	known := make([]bool, n)
 	floor := math.Inf(-1)
 	settle := func(nodes []int) error {
@@ -179,19 +177,6 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior,
 	return out, err
 }
 
-// likeliest returns the fewest nodes that hold a share of the probability.
-func likeliest(probability []float64, share float64) []int {
-	order := everyNode(len(probability))
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(probability[j], probability[i]) })
-	sum := 0.0
-	for k, i := range order {
-		if sum += probability[i]; sum >= share {
-			return order[:k+1]
-		}
-	}
-	return order
-}
-
 // suspect returns the integral of the posterior density, and adds to sum, for each
 // sensor that the column moves, by how much it changes the probability to be faulty, times that
 // density. offset is the log prior less the log evidence of all.
@@ -224,14 +209,9 @@ const (
 // resolve raises the noise of all measurements where a column of A is longer than that, so that none is: a likelihood
 // that takes noise for larger than it is claims less. Entries, measurements and ranges are in units of the noise.
 func (f *faulty) resolve(ctx context.Context, opts Options) (Faults, error) {
-	var err error
-	if opts.Norms != nil {
-		f.norms, err = *opts.Norms, opts.Norms.check(len(f.logPrior))
-	} else {
-		f.norms, err = ColumnNorms(ctx, f.d, opts)
-	}
 	faults := opts.Faults
-	if err != nil {
+	var err error
+	if f.norms, err = opts.norms(ctx, f.d); err != nil {
 		return faults, err
 	}
 	f.longest = math.Sqrt(floats.Max(f.norms.N))
@@ -251,10 +231,8 @@ func (f *faulty) resolve(ctx context.Context, opts Options) (Faults, error) {
 	f.raised, f.longest = true, limit
 	f.d = measurement.Data{A: rescaled(f.d.A, scale), Y: scaled(f.d.Y, scale)}
 	faults.Low, faults.High = scaled(faults.Low, scale), scaled(faults.High, scale)
-	f.norms.N = scaled(f.norms.N, scale*scale)
-	if f.norms.Low != nil {
-		f.norms.Low, f.norms.High = scaled(f.norms.Low, scale*scale), scaled(f.norms.High, scale*scale)
-	}
+	square := scale * scale
+	f.norms = Norms{scaled(f.norms.N, square), scaled(f.norms.Low, square), scaled(f.norms.High, square)}
 	return faults, nil
 }
 

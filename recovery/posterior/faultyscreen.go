@@ -65,9 +65,7 @@ func (f *faulty) screened(ctx context.Context) (*Posterior, error) {
 	}
 	floats.Add(low, f.logPrior)
 	floats.Add(high, f.logPrior)
-	order := everyNode(n)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(high[j], high[i]) })
-	order = order[:min(screenNodes, n)]
+	order := descending(everyNode(n), high)[:min(screenNodes, n)]
 	exact := make(map[int]bool, len(order))
 	err = f.columns(ctx, order, func(i int, c *column) { p.LogEvidence[i] = c.log(math.Inf(-1)) })
 	if err != nil {

@@ -5,35 +5,28 @@ package posterior
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
 
 // Mix averages the posteriors of a single source under several operators, one of which made
-// the measurements; prior is proportional to the prior probability of each. Without a
-// source the measurements have the same likelihood under all, so that LogPresence compares
-// the operators.
+// the measurements, each as likely. Without a source the measurements have the same likelihood
+// under all, so that LogPresence compares the operators.
 // It returns the posterior and the probability of each operator given one source, and
 // [ErrInvalid] for posteriors of different size, or bounded and not exact. Either all
 // suppose faults of the same sensors, or none does.
-func Mix(list []*Posterior, prior []float64) (*Posterior, []float64, error) {
+func Mix(list []*Posterior) (*Posterior, []float64, error) {
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("%w: there is no posterior to mix", ErrInvalid)
 	}
-	share, err := logWeights(prior, len(list))
-	if err != nil {
-		return nil, nil, err
-	}
-	n := len(list[0].Probability)
+	share := slices.Repeat([]float64{-math.Log(float64(len(list)))}, len(list))
+	n, sensors := len(list[0].Probability), len(list[0].Faulty)
 	evidence := make([][]float64, n)
 	for k, p := range list {
-		if len(p.Faulty) != len(list[0].Faulty) {
-			return nil, nil, fmt.Errorf("%w: posterior %d of %d supposes faults of %d sensors, the first of %d", ErrInvalid, k, len(list),
-				len(p.Faulty), len(list[0].Faulty))
-		}
-		if len(p.Probability) != n || p.ProbabilityError > 0 {
-			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes and an error of %v, want %d and none", ErrInvalid, k,
-				len(list), len(p.Probability), p.ProbabilityError, n)
+		if len(p.Probability) != n || len(p.Faulty) != sensors || p.ProbabilityError > 0 {
+			return nil, nil, fmt.Errorf("%w: posterior %d of %d has %d nodes, %d faulty sensors and an error of %v, want %d, %d and none",
+				ErrInvalid, k, len(list), len(p.Probability), len(p.Faulty), p.ProbabilityError, n, sensors)
 		}
 		for i, e := range p.LogEvidence {
 			evidence[i] = append(evidence[i], e+share[k])

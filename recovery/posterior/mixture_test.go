@@ -36,7 +36,7 @@ func heatOn(n int, tau float64) *mat.Dense {
 var someTaus = []float64{.5, 1, 2, 4}
 
 // mixed is the posterior of readings over all τ.
-func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*posterior.Posterior, []float64) {
+func mixed(t *testing.T, kernels []*mat.Dense, y, nodes []float64) (*posterior.Posterior, []float64) {
 	t.Helper()
 	var list []*posterior.Posterior
 	for _, m := range kernels {
@@ -44,7 +44,7 @@ func mixed(t *testing.T, kernels []*mat.Dense, y, prior, nodes []float64) (*post
 			posterior.Options{Prior: nodes, Amplitude: posterior.UniformAmplitude}))(t)
 		list = append(list, p)
 	}
-	p, share, err := posterior.Mix(list, prior)
+	p, share, err := posterior.Mix(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestMixAgainstSum(t *testing.T) {
 			m.Scale(4, m)
 			kernels = append(kernels, m)
 		}
-		prior, nodes, y := []float64{1, 2, 3, 1}, make([]float64, n), make([]float64, n)
+		nodes, y := make([]float64, n), make([]float64, n)
 		for i := range y {
 			y[i], nodes[i] = rnd.NormFloat64()+kernels[1].At(i, 2), rnd.Float64()
 		}
@@ -76,14 +76,14 @@ func TestMixAgainstSum(t *testing.T) {
 						d := y[j] - a*m.At(j, i)
 						sum -= d * d / 2
 					}
-					w := math.Exp(sum) * prior[k] / 7 * nodes[i] / floats.Sum(nodes) / steps
+					w := math.Exp(sum) / float64(len(kernels)) * nodes[i] / floats.Sum(nodes) / steps
 					byTau[k] += w
 					byNode[i] += w
 				}
 			}
 		}
 		none = math.Exp(-floats.Dot(y, y) / 2)
-		p, share := mixed(t, kernels, y, prior, nodes)
+		p, share := mixed(t, kernels, y, nodes)
 		total := floats.Sum(byTau)
 		if math.Abs(p.LogPresence-math.Log(total/none)) > 1e-6 {
 			t.Errorf("log odds of a source %v, want %v", p.LogPresence, math.Log(total/none))
@@ -119,7 +119,7 @@ func TestMixIsCalibrated(t *testing.T) {
 		for i := range y {
 			y[i] = a*kernels[k].At(i, source) + rnd.NormFloat64()
 		}
-		p, share := mixed(t, kernels, y, nil, nil)
+		p, share := mixed(t, kernels, y, nil)
 		best, likeliest := p.Best(), floats.MaxIdx(share)
 		sure, tauSure = sure+p.Probability[best], tauSure+share[likeliest]
 		if best == source {
@@ -145,21 +145,13 @@ func TestMixIsCalibrated(t *testing.T) {
 
 func TestMixRefused(t *testing.T) {
 	one := &posterior.Posterior{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}}
-	for name, c := range map[string]struct {
-		list  []*posterior.Posterior
-		prior []float64
-	}{
-		"other nodes": {[]*posterior.Posterior{one, {LogEvidence: []float64{0}, Probability: []float64{1}}}, nil},
-		"bounded": {
-			[]*posterior.Posterior{{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}},
-			nil,
-		},
-		"other prior":  {[]*posterior.Posterior{one}, []float64{1, 1}},
-		"no prior":     {[]*posterior.Posterior{one}, []float64{0}},
-		"nothing":      {nil, nil},
-		"not a number": {[]*posterior.Posterior{one}, []float64{math.NaN()}},
+	for name, list := range map[string][]*posterior.Posterior{
+		"other nodes":   {one, {LogEvidence: []float64{0}, Probability: []float64{1}}},
+		"other sensors": {one, {LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, Faulty: []float64{0}}},
+		"bounded":       {{LogEvidence: []float64{0, 0}, Probability: []float64{.5, .5}, ProbabilityError: .1}},
+		"nothing":       nil,
 	} {
-		if _, _, err := posterior.Mix(c.list, c.prior); !errors.Is(err, posterior.ErrInvalid) {
+		if _, _, err := posterior.Mix(list); !errors.Is(err, posterior.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
 	}

@@ -29,7 +29,7 @@ func (p *products) norms(ctx context.Context, e evidence, logPrior []float64) (N
 	case linop.HoldsEntries(p.A) || n <= exactOrder:
 		return out, p.columnNorms(ctx, out.N, everyNode(n))
 	case m <= exactSensors:
-		return out, p.addSquares(ctx, p.A, out.N, m, identity)
+		return out, p.addSquares(ctx, out.N, m, identity)
 	}
 	return p.boundedNorms(ctx, e, logPrior, defaultEffort())
 }
@@ -42,6 +42,15 @@ func identity(in []float64, first, width int) {
 	}
 }
 
+// norms returns the column norms that are given, or else those of [ColumnNorms].
+func (o Options) norms(ctx context.Context, d measurement.Data) (Norms, error) {
+	if o.Norms == nil {
+		return ColumnNorms(ctx, d, o)
+	}
+	_, n := d.A.Dims()
+	return *o.Norms, o.Norms.check(n)
+}
+
 // sufficient returns the sufficient statistic Aᵀy, the column norms and the log prior.
 func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []float64, norms Norms, logPrior []float64, err error) {
 	_, n := d.A.Dims()
@@ -51,12 +60,7 @@ func sufficient(ctx context.Context, d measurement.Data, opts Options) (c []floa
 	if err := ctx.Err(); err != nil {
 		return nil, norms, nil, err
 	}
-	if opts.Norms != nil {
-		norms = *opts.Norms
-		if err := norms.check(n); err != nil {
-			return nil, norms, nil, err
-		}
-	} else if norms, err = ColumnNorms(ctx, d, opts); err != nil {
+	if norms, err = opts.norms(ctx, d); err != nil {
 		return nil, norms, nil, err
 	}
 	c = make([]float64, n)

@@ -3,10 +3,8 @@
 package posterior
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -93,27 +91,8 @@ func (p *Posterior) normalize(low, high []float64) {
 const credibleLevel = 0.95
 
 // Credible is the smallest set of nodes that holds 95 %, most
-// probable first; its size measures how well the source is hidden. Ties go to the lower node. Nodes that have less than
-// half of their share of what may be left out have half of it together: they are not in it,
-// and are not sorted.
-func (p *Posterior) Credible() []int {
-	least := (1 - credibleLevel) / 2 / float64(len(p.Probability))
-	var order []int
-	for i, v := range p.Probability {
-		if !(v < least) {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(p.Probability[j], p.Probability[i]), cmp.Compare(i, j))
-	})
-	sum, k := 0.0, 0
-	for k == 0 || (k < len(order) && sum < credibleLevel) {
-		sum += p.Probability[order[k]]
-		k++
-	}
-	return order[:k]
-}
+// probable first; its size measures how well the source is hidden. Ties go to the lower node.
+func (p *Posterior) Credible() []int { return likeliest(p.Probability, credibleLevel) }
 
 // Ceiling returns Φ(Δ₂/2σ), the largest probability with which any test distinguishes two
 // equally likely neighbours: their outputs are normal with means Δ₂ apart.

@@ -102,7 +102,7 @@ func (f *deflation) extend(ctx context.Context, weight []float64) error {
 	f.count(2 * k)
 	old := f.q.K
 	f.q.Extend(dense.Transpose(y, m, k), k)
-	return f.addSquares(ctx, f.A, f.captured, f.q.K-old, func(in []float64, at, width int) {
+	return f.addSquares(ctx, f.captured, f.q.K-old, func(in []float64, at, width int) {
 		copy(in, dense.Transpose(f.q.Q[(old+at)*m:(old+at+width)*m], width, m))
 	})
 }
@@ -129,7 +129,7 @@ func (f *deflation) probe(ctx context.Context, count int) error {
 		f.rest = make([]float64, len(f.captured))
 	}
 	f.probes += count
-	return f.addSquares(ctx, f.A, f.rest, count, func(in []float64, _, width int) {
+	return f.addSquares(ctx, f.rest, count, func(in []float64, _, width int) {
 		f.normal(in)
 		f.q.Remove(in, width)
 	})
@@ -199,10 +199,8 @@ func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) e
 
 // addSquares adds to sum_i the squares (aᵀv)_i² of count vectors v. fill stores vectors
 // first … first+width−1 as the columns of in, in row-major order.
-func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float64, count int,
-	fill func(in []float64, first, width int),
-) error {
-	m, n := a.Dims()
+func (p *products) addSquares(ctx context.Context, sum []float64, count int, fill func(in []float64, first, width int)) error {
+	m, n := p.A.Dims()
 	width := min(probeWidth, count)
 	in, out := make([]float64, m*width), make([]float64, n*width)
 	for first := 0; first < count; first += width {
@@ -212,7 +210,7 @@ func (p *products) addSquares(ctx context.Context, a linop.Operator, sum []float
 		width = min(width, count-first)
 		in, out = in[:m*width], out[:n*width]
 		fill(in, first, width)
-		linop.MulBlockTo(a, out, true, in, width)
+		linop.MulBlockTo(p.A, out, true, in, width)
 		eachRow(n, width+1, func(i int) {
 			for _, v := range out[i*width : (i+1)*width] {
 				sum[i] += v * v

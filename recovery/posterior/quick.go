@@ -4,6 +4,7 @@ package posterior
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
@@ -23,16 +24,10 @@ type bestSource struct {
 
 // best returns the source of the largest likelihood of each column of c.
 func (k candidates) best(c []float64, width int) []bestSource {
-	none := func() []bestSource {
-		out := make([]bestSource, width)
-		for j := range out {
-			out[j].gain = math.Inf(-1)
-		}
-		return out
-	}
-	out := none()
+	none := []bestSource{{gain: math.Inf(-1)}}
+	out := slices.Repeat(none, width)
 	for _, part := range parallel.Parts(len(k.norms), 4*width, func(lo, hi int) []bestSource {
-		part := none()
+		part := slices.Repeat(none, width)
 		for i := lo; i < hi; i++ {
 			if math.IsInf(k.logPrior[i], -1) {
 				continue

@@ -3,8 +3,10 @@
 package posterior
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
@@ -57,6 +59,30 @@ func everyNode(n int) []int {
 		all[i] = i
 	}
 	return all
+}
+
+// descending sorts places by their values, the largest first, and returns them; of equal ones those that came first do so again.
+func descending(places []int, x []float64) []int {
+	slices.SortStableFunc(places, func(i, j int) int { return cmp.Compare(x[j], x[i]) })
+	return places
+}
+
+// likeliest returns the fewest nodes that hold a share of the probability, the most probable first. Nodes that have less
+// than half of their share of what may be left out have half of it together: they are not in it, and are not sorted.
+func likeliest(probability []float64, share float64) []int {
+	least, sum := (1-share)/2/float64(len(probability)), 0.0
+	var order []int
+	for i, v := range probability {
+		if !(v < least) {
+			order = append(order, i)
+		}
+	}
+	for k, i := range descending(order, probability) {
+		if sum += probability[i]; sum >= share {
+			return order[:k+1]
+		}
+	}
+	return order
 }
 
 // cumulative returns the partial sums of e^w, relative to all of them.

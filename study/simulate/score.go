@@ -57,7 +57,7 @@ func (r *recoverer) posterior(ctx context.Context, c []transposed, values []floa
 	if len(list) == 1 {
 		return list[0], nil
 	}
-	mixed, _, err := posterior.Mix(list, nil)
+	mixed, _, err := posterior.Mix(list)
 	return mixed, err
 }
 
