@@ -81,7 +81,7 @@ func (c *CSV) survey(ctx context.Context, file, column string, also func(*kindSu
 				kinds[k.kind.Name] = k
 			}
 			k.kind.Count++
-			k.look(t, fields)
+			k.look(fields)
 			also(k, t, fields)
 		}
 		return nil
@@ -96,7 +96,7 @@ func (c *CSV) survey(ctx context.Context, file, column string, also func(*kindSu
 }
 
 // look takes a row into the sample, while it is one of the first.
-func (k *kindSurvey) look(t *table, fields []string) {
+func (k *kindSurvey) look(fields []string) {
 	if k.sample == connector.SchemaSample {
 		return
 	}

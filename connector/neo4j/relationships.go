@@ -69,7 +69,7 @@ func (e *edges) connect(base int, l links) error {
 	return nil
 }
 
-func (e *edges) finish(s *Store) error {
+func (e *edges) finish() error {
 	if len(e.nodes.ids) == 0 { // every end is outside: what is wrong is the selection of nodes
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 		if err := s.queryRelationships(ctx, e); err != nil {
 			return err
 		}
-		return e.finish(s)
+		return e.finish()
 	}
 	// The subquery keeps the planner from scanning all relationships for every node, which looks cheap to
 	// it while the database is small.
@@ -103,7 +103,7 @@ func (s *Store) readRelationships(ctx context.Context, sel graph.Selection, node
 	if err != nil {
 		return err
 	}
-	return e.finish(s)
+	return e.finish()
 }
 
 // queryRelationships reads the user's query row by row; its columns are source,

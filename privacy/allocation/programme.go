@@ -59,7 +59,7 @@ func (g *programme) maximise(w []float64) ([]float64, error) {
 		}
 		g.lp.x(x)
 		g.bound = min(g.bound, g.dualBound(c))
-		cuts := g.separate(x, c)
+		cuts := g.separate(x)
 		g.p.opts.Progress("allocate: edges", int64(len(g.row)), 0)
 		if g.vertexValue >= g.bound*(1-g.gap) || g.p.expired() {
 			break
@@ -152,7 +152,7 @@ func (g *programme) rhs(k int) float64 { return math.Round(g.lp.b[k]) }
 
 // separate scales x, and its convex combinations with the best point, until feasible,
 // keeps the best, and adds the rows that x violates. It returns their number.
-func (g *programme) separate(x, c []float64) int {
+func (g *programme) separate(x []float64) int {
 	k := len(g.h)
 	u := make([]float64, k)
 	for s := range u {

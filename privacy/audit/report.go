@@ -48,7 +48,7 @@ func Run(ctx context.Context, p *privacy.Plan, m Mechanism, opts Options) (*Repo
 	if err := r.attack(ctx, p, m, worst, opts); err != nil {
 		return nil, err
 	}
-	if err := r.attackLowBits(ctx, p, m, worst, opts); err != nil {
+	if err := r.attackLowBits(ctx, m, worst, opts); err != nil {
 		return nil, err
 	}
 	nearest := min(max(0, p.Clip.Lo), p.Clip.Hi) // to 0: the reading whose floating-point form loses least
@@ -87,7 +87,7 @@ func (r *Report) attack(ctx context.Context, p *privacy.Plan, m Mechanism, worst
 }
 
 // attackLowBits attacks the lowest bits of the sensor at which the pair is widest.
-func (r *Report) attackLowBits(ctx context.Context, p *privacy.Plan, m Mechanism, pair Pair, opts Options) (err error) {
+func (r *Report) attackLowBits(ctx context.Context, m Mechanism, pair Pair, opts Options) (err error) {
 	where, distance := 0, 0.0
 	for i := range pair.A {
 		if d := pair.A[i] - pair.B[i]; d > distance {

@@ -56,8 +56,6 @@ type Options struct {
 	// Progress is called with the stage and the number of edges whose bound has reached
 	// the target; nil: silent.
 	Progress func(stage string, done, total int64)
-	// Report is called with each narrower bracket; nil: silent.
-	Report func(Bracket)
 }
 
 // Bracket holds Δ₂ between two bounds.

@@ -76,9 +76,6 @@ func (s *search) dropClosed(stage string) {
 	t := s.target()
 	s.rest = slices.DeleteFunc(s.rest, func(i int32) bool { return !(s.upper[i] > t) })
 	s.opts.Progress(stage, int64(s.edges.len()-len(s.rest)), int64(s.edges.len()))
-	if s.opts.Report != nil { // a bracket reads all bounds
-		s.opts.Report(s.bracket())
-	}
 }
 
 // raiseLower records v as a lower bound of edge i.

@@ -128,5 +128,5 @@ func (k *checker) bound(y []float64) *Check {
 	rest := columnOf(k.d, best.node)
 	floats.AddScaledTo(rest, y, -best.amplitude, rest)
 	left := k.residual(rest)
-	return &Check{Node: best.node, Amplitude: best.amplitude, Residual: left.square, Fit: min(1, 3*k.tail(left))}
+	return &Check{Residual: left.square, Fit: min(1, 3*k.tail(left))}
 }

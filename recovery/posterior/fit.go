@@ -259,7 +259,7 @@ func (l fitLaw) pValue(of judged) float64 {
 
 // check is the test of some measurements.
 func (l fitLaw) check(of judged) *Check {
-	return &Check{Node: of.node, Amplitude: of.amplitude, Residual: of.residual, Fit: l.pValue(of), FitTrials: len(l[0])}
+	return &Check{Residual: of.residual, Fit: l.pValue(of), FitTrials: len(l[0])}
 }
 
 // tail returns the least of three probabilities that noise alone leaves as large a

@@ -46,9 +46,7 @@ func (p *Presence) settle() {
 // measurements. Both are tests against measurements that are simulated with the same A
 // and noise: their p-values are multiples of 1/(Trials + 1), or less.
 type Check struct {
-	Node      int // of the single source of the largest likelihood
-	Amplitude float64
-	Residual  float64 // ‖y − aAe_i‖² for it
+	Residual float64 // ‖y − aAe_i‖² for the single source of the largest likelihood
 	// Presence is the test of no source.
 	Presence
 	// Fit is the p-value of a single source. Where entries of A are held, it is at most α with a probability of at most α for a
