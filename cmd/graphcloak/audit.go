@@ -45,9 +45,7 @@ func newAuditCommand(app *app) *cobra.Command {
 			return app.audit(cmd.Context(), o)
 		},
 	}
-	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupCommunity, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, modelGroups, config.GroupSignal, config.GroupPrivacy, config.GroupCommunity)
 	f := cmd.Flags()
 	f.StringVar(&o.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&o.trials, "trials", 100_000, "releases on each side, a `NUMBER`")
@@ -59,7 +57,7 @@ func newAuditCommand(app *app) *cobra.Command {
 func (a *app) auditedPlan(ctx context.Context, path string) (*privacy.Plan, []audit.Pair, error) {
 	if path != "" {
 		var p graphcloak.Plan
-		err := a.readPlan(path, &p)
+		err := a.readUnder(path, "plan", &p, &p.Model)
 		return p.Plan, nil, err
 	}
 	job, err := a.job()

@@ -279,7 +279,7 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 			text += " They contain every head that was given."
 		}
 		return app.render(map[string]any{"verified": true, "contains": heads, "scopes": rows}, term.Section{Text: text},
-			term.Section{Columns: headColumns, Rows: term.Rows(rows, headRow.row)})
+			term.Table(headColumns, rows, headRow.row))
 	})
 	cmd.Flags().StringSliceVar(&kept, "contains", nil, "`HASH` that was kept elsewhere; a chain must hold it")
 	return cmd

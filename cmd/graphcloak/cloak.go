@@ -53,7 +53,7 @@ func newCloakCommand(app *app) *cobra.Command {
 			return asRefusal(sensor.Cloak(cmd.Context(), p, app.stdin, term.JSONWriter{To: app.stdout}, options))
 		},
 	}
-	cmd = app.withSettings(cmd, nil)
+	cmd = app.withSettings(cmd, nil, nil)
 	cmd.Annotations = map[string]string{flagsOnly: "true"}
 	f := cmd.Flags()
 	f.StringVar(&path, "package", "", "sensor package `FILE`")

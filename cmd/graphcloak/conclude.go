@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
@@ -107,26 +108,16 @@ func (a *app) publish(job graphcloak.Job, spent string, write func() (int64, err
 }
 
 func (a *app) showRelease(r *graphcloak.Release) error {
-	type row struct {
-		id    string
-		value float64
-		sigma float64
+	p, y := r.Plan(), r.Values()
+	rows := make([][]any, len(y))
+	for k, s := range p.Sensors {
+		rows[k] = []any{string(s.ID), y[k], s.Sigma()}
 	}
-	var values []row
-	y := r.Values()
-	for k, s := range r.Plan().Sensors {
-		values = append(values, row{string(s.ID), y[k], s.Sigma()})
-	}
-	shown := values
-	if a.outputFormat() == "table" {
-		shown = values[:min(shownRows, len(values))]
-	}
-	p := r.Plan()
 	return a.render(r,
 		term.Section{Text: fmt.Sprintf("Release %s: ε = %v, δ = %v spent. ", r.ID(), p.Epsilon, p.Delta) + p.Sentence()},
 		term.Section{
-			Title: "Private measurement" + moreText(len(values)), Columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
-			Rows: term.Rows(shown, func(v row) []any { return []any{v.id, v.value, v.sigma} }),
+			Title: "Private measurement" + moreText(len(rows)), Columns: []string{"nodeId", "privateHeat", "privateHeatSigma"},
+			Rows: slices.Values(fewRows(a, rows)),
 		})
 }
 

@@ -29,7 +29,7 @@ func newConfigViewCommand(app *app) *cobra.Command {
 					return []any{e.Key, settingText(e.Value), e.Origin}
 				}))
 		},
-	}, nil, config.Groups()[:len(config.Groups())-1]...)
+	}, nil, config.Groups()[:len(config.Groups())-1])
 }
 
 func newConfigValidateCommand(app *app) *cobra.Command {
@@ -53,7 +53,7 @@ func newConfigValidateCommand(app *app) *cobra.Command {
 		},
 		Annotations: map[string]string{flagsOnly: "true"},
 	}
-	return app.withSettings(cmd, nil, config.GroupOutput)
+	return app.withSettings(cmd, nil, nil, config.GroupOutput)
 }
 
 // checkJobs checks every job of a file, as `serve` would run it with this file alone.

@@ -48,7 +48,7 @@ func newDemoCommand(app *app) *cobra.Command {
 			return app.demo(cmd.Context(), dir, whisper)
 		},
 	}
-	cmd = app.withSettings(cmd, demoDefaults(),
+	cmd = app.withSettings(cmd, demoDefaults(), nil,
 		config.GroupSource, config.GroupDiffusion, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
 		config.GroupReport, config.GroupOutput, config.GroupExecution)
 	cmd.Flags().StringVar(&dir, "dir", "", "`FOLDER` for the graph and the result (default "+demoDir+", "+whisperDir+" with --whisper)")

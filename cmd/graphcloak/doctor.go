@@ -48,10 +48,8 @@ func newDoctorCommand(app *app) *cobra.Command {
 			return app.examine(cmd.Context(), names)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource,
-		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupWrite,
-		config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, modelGroups, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
+		config.GroupReport, config.GroupWrite)
 	cmd.Flags().BoolVar(&setup, "print-setup", false, "print the Cypher that prepares a database")
 	return cmd
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -63,8 +62,7 @@ func newEstimateCommand(app *app) *cobra.Command {
 			})
 		},
 	}
-	return app.withSettings(cmd, nil, append(slices.Clone(storeGroups), config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
-		config.GroupSensors, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)...)
+	return app.withSettings(cmd, nil, modelGroups, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)
 }
 
 // supposedTau says at which τ the work is estimated. What is tried ends on the graph, which

@@ -56,10 +56,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 			return app.evaluate(cmd.Context(), e)
 		},
 	}
-	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity,
-		config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, modelGroups, config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity)
 	f := cmd.Flags()
 	f.StringVar(&e.plan, "plan", "", "plan `FILE`; otherwise a plan is made from the settings")
 	f.IntVar(&e.options.Trials, "trials", 1000, "simulated releases, a `NUMBER`")
@@ -100,11 +97,12 @@ func (a *app) evaluate(ctx context.Context, e evaluation) error {
 	}
 	var p *graphcloak.Plan
 	if e.plan != "" {
-		if name := a.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupPrivacy); name != "" {
-			return fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).hint("leave out --%s", name)
+		err := a.settledBy("plan", e.plan, config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupPrivacy)
+		if err != nil {
+			return err
 		}
 		p = new(graphcloak.Plan)
-		if err := a.readPlan(e.plan, p); err != nil {
+		if err := a.readUnder(e.plan, "plan", p, &p.Model); err != nil {
 			return err
 		}
 		job.Settings = chosen(p.Model, a.config.Recovery, a.config.Community)

@@ -203,21 +203,15 @@ func textOf(err error) string {
 // a sentence is one.
 func messages(err error) []string {
 	joined, ok := err.(interface{ Unwrap() []error })
-	var texts []string
-	if ok {
-		for _, e := range joined.Unwrap() {
-			texts = append(texts, e.Error())
-		}
-	}
 	if !ok {
 		return []string{textOf(err)}
 	}
-	if strings.Join(texts, "\n") != err.Error() {
-		return []string{strings.ReplaceAll(textOf(err), "\n", "; ")}
-	}
-	texts = nil
+	var whole, texts []string
 	for _, e := range joined.Unwrap() {
-		texts = append(texts, messages(e)...)
+		whole, texts = append(whole, e.Error()), append(texts, messages(e)...)
+	}
+	if strings.Join(whole, "\n") != err.Error() {
+		return []string{strings.ReplaceAll(textOf(err), "\n", "; ")}
 	}
 	return texts
 }

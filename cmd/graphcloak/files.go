@@ -16,22 +16,13 @@ import (
 // each sensor.
 const maxFile = 1 << 30
 
-// readPlan reads a plan file. Its queries are agreed to where the settings hold them.
-func (a *app) readPlan(path string, p *graphcloak.Plan) error {
-	if err := readJSON(path, "plan", p); err != nil {
-		return err
+// readUnder reads a plan or a release, and the settings that it was made under. Their queries are agreed to where ours hold them.
+func (a *app) readUnder(path, what string, file any, settings *graphcloak.Settings) error {
+	err := readJSON(path, what, file)
+	if err == nil {
+		a.agreeQueries(settings)
 	}
-	a.agreeQueries(&p.Model)
-	return nil
-}
-
-// readRelease reads a release file as readPlan does.
-func (a *app) readRelease(path string, r *graphcloak.Release) error {
-	if err := readJSON(path, "release", r); err != nil {
-		return err
-	}
-	a.agreeQueries(&r.Model)
-	return nil
+	return err
 }
 
 // agreeQueries lets the queries of a file run that the user gives as well. The file settles what is read.

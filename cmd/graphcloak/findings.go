@@ -3,7 +3,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/graphcloak/graphcloak"
@@ -93,6 +96,16 @@ func (a *app) verifyPayment(ctx context.Context, s graphStore, r run.Drawn) ([]f
 		findings = append(findings, finding{string(e.Kind), fmt.Sprintf("entry %d", e.Seq)})
 	}
 	return findings, nil
+}
+
+// sameIn refuses a release of which something is written otherwise than in a plan file.
+func sameIn(what, release, path string, has, wants any) error {
+	x, err := json.Marshal(has)
+	y, err2 := json.Marshal(wants)
+	if err := errors.Join(err, err2); err != nil || bytes.Equal(x, y) {
+		return err
+	}
+	return fail(exitConflict, "the %s of release %s is not that of %s", what, release, path)
 }
 
 // storeIsNamed reports whether a store was asked for.

@@ -30,12 +30,18 @@ func newGroup(name, short string, children ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// storeGroups are the settings of commands on a store.
-var storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
+// storeGroups are the settings of commands on a store, and modelGroups of those that make a model of its graph.
+var (
+	storeGroups = []config.Group{config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution}
+	modelGroups = slices.Concat(storeGroups, []config.Group{
+		config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
+	})
+)
 
-// withSettings gives a command the flags of some groups. The defaults, by key,
+// withSettings gives a command the flags of some groups and of more. The defaults, by key,
 // are the command's own.
-func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, groups ...config.Group) *cobra.Command {
+func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, some []config.Group, more ...config.Group) *cobra.Command {
+	groups := slices.Concat(some, more)
 	cmd.Flags().SortFlags = false
 	config.AddFlags(cmd.Flags(), defaults, groups...)
 	a.defaults[cmd] = defaults

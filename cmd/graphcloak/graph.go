@@ -72,7 +72,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 				report.Count(done.Relationships, "relationship"), s.Name())})
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, nil, config.GroupConnection, config.GroupOutput, config.GroupExecution)
 	f := cmd.Flags()
 	f.StringVar(&options.NodeLabel, "label", "Node", "`LABEL` of the created nodes")
 	f.StringVar(&options.NodeKey, "key", "id", "`PROPERTY` that takes the column id")
@@ -109,7 +109,7 @@ func newGraphGenerateCommand(app *app) *cobra.Command {
 			})
 		},
 	}
-	return app.withSettings(cmd, nil, config.GroupOutput)
+	return app.withSettings(cmd, nil, nil, config.GroupOutput)
 }
 
 func newGraphSnapshotCommand(app *app) *cobra.Command {
@@ -125,8 +125,7 @@ func newGraphSnapshotCommand(app *app) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return app.snapshot(cmd.Context(), args[0]) },
 	}
-	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
-		config.GroupOutput, config.GroupExecution)
+	return app.withSettings(cmd, nil, storeGroups, config.GroupProjection, config.GroupQueries)
 }
 
 func (a *app) snapshot(ctx context.Context, path string) error {
@@ -190,11 +189,10 @@ func newGraphListCommand(app *app) *cobra.Command {
 			for _, g := range builtin.Generators() {
 				list = append(list, entry{"generate:" + g, "generated; what stands empty must be given"})
 			}
-			return app.render(map[string]any{"graphs": list}, term.Section{
-				Columns: []string{"from", "summary"},
-				Rows:    term.Rows(list, func(e entry) []any { return []any{e.From, e.Summary} }),
-			})
+			return app.render(map[string]any{"graphs": list}, term.Table([]string{"from", "summary"}, list, func(e entry) []any {
+				return []any{e.From, e.Summary}
+			}))
 		},
 	}
-	return app.withSettings(cmd, nil, config.GroupOutput)
+	return app.withSettings(cmd, nil, nil, config.GroupOutput)
 }

@@ -43,11 +43,11 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 	topics := config.Topics(all)
 	if a.helpAll {
 		for _, t := range topics {
-			a.printTopic(w, t, flagHelp)
+			a.printTopic(w, t, false)
 		}
 	} else {
 		if few := common(cmd, topics); len(few) > 0 {
-			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, briefFlagHelp)
+			a.printTopic(w, config.Topic{Title: "Common flags", Flags: few}, true)
 		}
 		fmt.Fprintf(w, "\nAll flags, by topic: %s --help-all\n", cmd.CommandPath())
 	}
@@ -81,16 +81,6 @@ func common(cmd *cobra.Command, topics []config.Topic) (few []*pflag.Flag) {
 	return few
 }
 
-// briefFlagHelp is [flagHelp] with the first clause of what the flag means, and its value where there is room.
-func briefFlagHelp(f *pflag.Flag) (name, usage string) {
-	value, usage := pflag.UnquoteUsage(f)
-	first, _, _ := strings.Cut(usage, "; ")
-	if name = flagName(f, value); len(name) > flagColumn {
-		name = flagName(f, "")
-	}
-	return name, first + defaultOf(f)
-}
-
 // Columns of a flag's name with its value in help, and where a name without a letter
 // begins.
 const (
@@ -99,11 +89,11 @@ const (
 )
 
 // printTopic prints flags with what they mean beside them, or below a long name.
-func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (name, usage string)) {
+func (a *app) printTopic(w io.Writer, t config.Topic, brief bool) {
 	fmt.Fprintf(w, "\n%s:\n", t.Title)
 	width := min(a.width, term.ProseWidth)
 	for _, f := range t.Flags {
-		name, usage := help(f)
+		name, usage := flagHelp(f, brief)
 		rows := term.Wrap(usage, max(width-flagColumn-2, 20))
 		if len(name) > flagColumn {
 			fmt.Fprintf(w, "%s\n", name)
@@ -116,10 +106,17 @@ func (a *app) printTopic(w io.Writer, t config.Topic, help func(*pflag.Flag) (na
 	}
 }
 
-// flagHelp returns a flag with its value, and what it means with its default.
-func flagHelp(f *pflag.Flag) (name, usage string) {
+// flagHelp returns a flag with its value, and what it means with its default; in brief its value where there is room, and the
+// first clause of what it means.
+func flagHelp(f *pflag.Flag, brief bool) (name, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
-	return flagName(f, value), usage + defaultOf(f)
+	if name = flagName(f, value); brief {
+		usage, _, _ = strings.Cut(usage, "; ")
+		if len(name) > flagColumn {
+			name = flagName(f, "")
+		}
+	}
+	return name, usage + defaultOf(f)
 }
 
 // flagName is a flag with what it takes.

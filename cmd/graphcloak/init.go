@@ -37,9 +37,8 @@ func newInitCommand(app *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return app.initialise(cmd, append(args, settingsFile)[0])
 		},
-	}, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupRecovery, config.GroupCommunity, config.GroupReport, config.GroupOutput,
-		config.GroupExecution)
+	}, nil, storeGroups, config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal, config.GroupPrivacy,
+		config.GroupRecovery, config.GroupCommunity, config.GroupReport)
 }
 
 // initialise proposes, warns and writes, in this order: what is cut short leaves no file behind.
@@ -181,16 +180,7 @@ func (a *app) adopt(cmd *cobra.Command, flags map[string][]string) error {
 			}
 		}
 	}
-	layers := config.Layers{Flags: cmd.Flags(), Defaults: a.defaults[cmd]}
-	if _, err := a.addFiles(&layers); err != nil {
-		return err
-	}
-	c, err := config.Load(layers)
-	if err == nil {
-		a.settling.Lock()
-		a.config = c
-		a.settling.Unlock()
-	}
+	_, err := a.resolve(cmd)
 	return err
 }
 

@@ -34,9 +34,7 @@ func newInspectCommand(app *app) *cobra.Command {
 			return app.inspect(cmd.Context())
 		},
 	}
-	return app.withSettings(cmd, map[string]string{"tau": "2"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion,
-		config.GroupSensors, config.GroupPrivacy, config.GroupOutput, config.GroupExecution)
+	return app.withSettings(cmd, map[string]string{"tau": "2"}, modelGroups, config.GroupPrivacy)
 }
 
 // inspection is the result: what the graph is, and what the budget makes of it.
@@ -62,12 +60,11 @@ func (a *app) inspect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.openReading(ctx)
-	if err != nil {
+	var model sensitivity.Model
+	err = with(ctx, a.openReading, func(s graphStore) error {
+		model, err = a.inspected(ctx, s, settings, options.Alpha)
 		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	model, err := a.inspected(ctx, s, settings, options.Alpha)
+	})
 	if err != nil {
 		return err
 	}

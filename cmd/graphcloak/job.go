@@ -311,8 +311,15 @@ func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 // jobDefaults are those of every command that runs jobs.
 var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
 
-// settled returns a flag of the groups that was given although a file settles it,
-// or "".
+// settledBy refuses a flag of the groups beside a file that settles them, which --plan or --release names.
+func (a *app) settledBy(what, path string, groups ...config.Group) error {
+	if name := a.settled(groups...); path != "" && name != "" {
+		return fail(exitUsage, "--%s and --%s contradict each other: the %[2]s file settles it", name, what).hint("leave out --%s", name)
+	}
+	return nil
+}
+
+// settled returns a flag of the groups that was given, or "".
 func (a *app) settled(groups ...config.Group) string {
 	for _, s := range config.Settings() {
 		if slices.Contains(groups, s.Group) && a.config.Origin(s.Key).Layer == config.LayerFlag {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,10 +26,7 @@ func newJobCommand(app *app) *cobra.Command {
 
 // jobGroups are the settings of commands about jobs: those that say where the jobs are,
 // and those that a job may leave to the command.
-var jobGroups = append([]config.Group{
-	config.GroupConnection, config.GroupSource, config.GroupOutput, config.GroupExecution,
-	config.GroupServer,
-}, ownGroups...)
+var jobGroups = slices.Concat(storeGroups, ownGroups, []config.Group{config.GroupServer})
 
 // leasePace and pollPace are the lease of a claim and the pause between two looks at the jobs, where the linker sets
 // them: tests that kill servers do not wait for those of package jobs.
@@ -75,7 +73,7 @@ func (a *app) onJobs(cmd *cobra.Command, do func(ctx context.Context, e *jobs.En
 		defer s.Close(context.WithoutCancel(ctx))
 		return do(ctx, e, append(args, "")[0])
 	}
-	return a.withSettings(cmd, jobDefaults, jobGroups...)
+	return a.withSettings(cmd, jobDefaults, jobGroups)
 }
 
 var jobColumns = []string{"name", "status", "schedule", "timeZone", "lastRun", "nextRun", "message"}
@@ -99,7 +97,7 @@ func newJobListCommand(app *app) *cobra.Command {
 		for i, j := range all {
 			rows[i] = j.Summary()
 		}
-		return app.render(map[string]any{"time": now, "jobs": rows}, term.Section{Columns: jobColumns, Rows: term.Rows(rows, jobRow)},
+		return app.render(map[string]any{"time": now, "jobs": rows}, term.Table(jobColumns, rows, jobRow),
 			term.Section{Text: "All times are UTC, by the store's clock, which says " + term.Time(now) + "."})
 	})
 }
@@ -145,7 +143,7 @@ func newJobShowCommand(app *app) *cobra.Command {
 			Settings map[string]any `json:"settings,omitempty"`
 			Ticks    []jobs.Claim   `json:"ticks"`
 		}{s, j.Definition.Settings, append([]jobs.Claim{}, ticks...)}
-		return app.render(value, term.Section{Columns: jobColumns, Rows: term.Rows([]jobs.Summary{s}, jobRow)}, term.Section{
+		return app.render(value, term.Table(jobColumns, []jobs.Summary{s}, jobRow), term.Section{
 			Title: "Ticks", Columns: []string{"nominalTime", "status", "attempts", "instance", "runId", "message"},
 			Rows: term.Rows(ticks, func(c jobs.Claim) []any {
 				return []any{term.Time(c.NominalTime), term.State(c.Status), c.Attempts, c.Instance, c.RunID, c.Message}
@@ -185,9 +183,7 @@ func (a *app) tickEnded(c jobs.Claim, end jobs.Ending) error {
 		}
 		return a.render(value, term.Section{Text: end.Message}, term.Section{
 			Columns: []string{"jobName", "nominalTime", "runId", "status"},
-			Rows: term.Rows([]jobs.Ending{end}, func(e jobs.Ending) []any {
-				return []any{c.JobName, term.Time(c.NominalTime), e.RunID, term.State(e.Status)}
-			}),
+			Rows:    slices.Values([][]any{{c.JobName, term.Time(c.NominalTime), end.RunID, term.State(end.Status)}}),
 		})
 	case end.Retry && end.Spent:
 		return fail(exitUnfinished, "the run of job %s is unfinished, and its budget is or may be spent: %s", c.JobName, end.Message).
@@ -222,7 +218,7 @@ func newJobPauseCommand(app *app, pause bool) *cobra.Command {
 			return err
 		}
 		s := j.Summary()
-		return app.render(s, term.Section{Columns: jobColumns, Rows: term.Rows([]jobs.Summary{s}, jobRow)})
+		return app.render(s, term.Table(jobColumns, []jobs.Summary{s}, jobRow))
 	})
 }
 

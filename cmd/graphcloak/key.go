@@ -35,7 +35,7 @@ func newKeyCreateCommand(app *app) *cobra.Command {
 			})
 		},
 	}
-	return app.withSettings(cmd, nil, config.GroupOutput)
+	return app.withSettings(cmd, nil, nil, config.GroupOutput)
 }
 
 func newKeyDeriveCommand(app *app) *cobra.Command {
@@ -55,12 +55,10 @@ func newKeyDeriveCommand(app *app) *cobra.Command {
 			if err != nil {
 				return asRefusal(err)
 			}
-			return app.render(map[string]any{"files": files}, term.Section{
-				Columns: []string{"file"}, Rows: term.Rows(files, func(f string) []any { return []any{f} }),
-			})
+			return app.render(map[string]any{"files": files}, term.Table([]string{"file"}, files, func(f string) []any { return []any{f} }))
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupOutput)
+	cmd = app.withSettings(cmd, nil, nil, config.GroupOutput)
 	cmd.Flags().StringVar(&master, "key", "", "`FILE` with the master secret")
 	cmd.Flags().StringVar(&dir, "dir", "keys", "`DIR` for the sensors' keys")
 	return cmd

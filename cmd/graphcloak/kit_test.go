@@ -42,7 +42,7 @@ func kit(t *testing.T, args ...string) (a *app, stdout, stderr *bytes.Buffer) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
 	a = newApp(args, strings.NewReader(""), stdout, stderr)
-	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups()...)
+	cmd := a.withSettings(&cobra.Command{Use: "test"}, nil, config.Groups())
 	cmd.Flags().Func("release-id", "", a.nameRelease)
 	cmd.SetContext(t.Context())
 	must.Do(t, cmd.ParseFlags(args))
@@ -244,7 +244,7 @@ func stubborn(t *testing.T) {
 		Use:         "stubborn",
 		Annotations: map[string]string{flagsOnly: "true"},
 		RunE:        func(*cobra.Command, []string) error { close(started); <-release; return nil },
-	}, nil, config.GroupExecution))
+	}, nil, nil, config.GroupExecution))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		<-started

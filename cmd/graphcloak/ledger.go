@@ -30,15 +30,6 @@ func (a *app) watchLedger(l privacy.Ledger) (privacy.Ledger, error) {
 	}), nil
 }
 
-// balance is that of a scope.
-func balance(ctx context.Context, l privacy.Ledger, scope string, delta float64) (privacy.Balance, error) {
-	list, err := privacy.Balances(ctx, l, []string{scope}, delta)
-	if err != nil {
-		return privacy.Balance{}, err
-	}
-	return list[0], nil
-}
-
 // balances returns what every scope has spent.
 func balances(ctx context.Context, l privacy.Ledger) ([]privacy.Balance, error) {
 	scopes, err := l.Scopes(ctx)

@@ -15,6 +15,7 @@ import (
 	"github.com/graphcloak/graphcloak"
 	"github.com/graphcloak/graphcloak/analyst"
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
+	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
@@ -95,23 +96,20 @@ func (a *app) noteCommunities(ctx context.Context, m *graphcloak.Model, made *pl
 
 // onModel opens the store to read from it, loads the model of a job, uses it, and closes the store.
 func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcloak.Model) error) error {
-	s, err := a.openReading(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	switch err := a.checkSignal(ctx, s, job.Signal); {
-	case err == nil:
-	case job.Signal.SourceProperty == "" && errors.Is(err, connector.ErrNotFound): // sensors may measure, and people answer, later
-		a.note("Note: %v, so far", err)
-	default:
-		return err
-	}
-	m, err := a.load(ctx, s, job)
-	if err != nil {
-		return err
-	}
-	return use(m)
+	return with(ctx, a.openReading, func(s graphStore) error {
+		switch err := a.checkSignal(ctx, s, job.Signal); {
+		case err == nil:
+		case job.Signal.SourceProperty == "" && errors.Is(err, connector.ErrNotFound): // sensors may measure, and people answer, later
+			a.note("Note: %v, so far", err)
+		default:
+			return err
+		}
+		m, err := a.load(ctx, s, job)
+		if err != nil {
+			return err
+		}
+		return use(m)
+	})
 }
 
 // checkSignal refuses a private property that the store does not have, before anything is
@@ -185,16 +183,23 @@ func (a *app) notices(s graphStore) {
 	}
 }
 
-// onStore gives a command about runs the store.
-func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error) *cobra.Command {
+// onStore gives a command the store, to read from, and more settings than those of the store.
+func (a *app) onStore(cmd *cobra.Command, do func(ctx context.Context, s graphStore, words []string) error,
+	more ...config.Group,
+) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
-		s, err := a.openReading(ctx)
-		if err != nil {
-			return err
-		}
-		defer s.Close(context.WithoutCancel(ctx))
-		return do(ctx, s, args)
+		return with(ctx, a.openReading, func(s graphStore) error { return do(ctx, s, args) })
 	}
-	return a.withSettings(cmd, nil, storeGroups...)
+	return a.withSettings(cmd, nil, storeGroups, more...)
+}
+
+// with opens a store, uses it, and closes it.
+func with(ctx context.Context, open func(context.Context) (graphStore, error), use func(graphStore) error) error {
+	s, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close(context.WithoutCancel(ctx))
+	return use(s)
 }

@@ -165,6 +165,14 @@ func settingText(v any) string {
 // have all of them.
 const shownRows = 10
 
+// fewRows are the rows that the form of the result shows.
+func fewRows[T any](a *app, all []T) []T {
+	if a.outputFormat() == "table" {
+		return all[:min(shownRows, len(all))]
+	}
+	return all
+}
+
 func moreText(n int) string {
 	if n <= shownRows {
 		return ""

@@ -20,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/plan"
+	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/report/page"
 )
@@ -102,10 +103,11 @@ func spentSoFar(ctx context.Context, s graphStore, rep *report.Report) (*page.Bu
 	if rep.BudgetScope == "" {
 		return nil, nil
 	}
-	x, err := balance(ctx, s.Ledger(), rep.BudgetScope, rep.Delta)
-	if err != nil || x.Epsilon == nil {
+	list, err := privacy.Balances(ctx, s.Ledger(), []string{rep.BudgetScope}, rep.Delta)
+	if err != nil || list[0].Epsilon == nil {
 		return nil, err
 	}
+	x := list[0]
 	b := page.NewBudget(x)
 	if x.CapPerSeconds > 0 {
 		b.Per = config.Span(time.Duration(x.CapPerSeconds) * time.Second).String()

@@ -28,10 +28,8 @@ func newPlanCommand(app *app) *cobra.Command {
 			return app.plan(cmd, packages, choice)
 		},
 	}
-	cmd = app.withSettings(cmd, nil,
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity,
-		config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, modelGroups, config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupEscrow,
+		config.GroupRecovery, config.GroupCommunity)
 	packages.flags(cmd.Flags())
 	choice.flags(cmd.Flags())
 	return cmd

@@ -16,12 +16,9 @@ import (
 // showPlan shows a plan. Its file holds no other accuracy than its own; a reader is shown the one that is given.
 func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	if a.outputFormat() != "table" {
-		return a.render(p, term.Section{
-			Columns: []string{"nodeId", "sigma", "latticeExponent"},
-			Rows: term.Rows(p.Sensors, func(s privacy.SensorNoise) []any {
-				return []any{string(s.ID), s.Sigma(), s.Exponent}
-			}),
-		})
+		return a.render(p, term.Table([]string{"nodeId", "sigma", "latticeExponent"}, p.Sensors, func(s privacy.SensorNoise) []any {
+			return []any{string(s.ID), s.Sigma(), s.Exponent}
+		}))
 	}
 	shown := *p
 	shown.Accuracy = accuracy

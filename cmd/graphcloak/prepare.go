@@ -20,34 +20,40 @@ import (
 
 // prepare resolves the settings of a command that has any, before it runs.
 func (a *app) prepare(cmd *cobra.Command, _ []string) error {
-	defaults, ok := a.defaults[cmd]
-	if !ok {
+	if _, ok := a.defaults[cmd]; !ok {
 		return nil
 	}
-	layers := config.Layers{Flags: cmd.Flags(), Defaults: defaults}
-	var remarks []string
-	if cmd.Annotations[flagsOnly] == "" {
-		var err error
-		if remarks, err = a.addFiles(&layers); err != nil {
-			return err
-		}
-	}
-	c, err := config.Load(layers)
+	remarks, err := a.resolve(cmd)
 	if err != nil {
 		return err
 	}
-	a.settling.Lock()
-	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	a.log = slog.New(a.logHandler())
-	a.settling.Unlock()
 	a.console.Log, a.console.Shows = a.log, a.showsProgress()
 	for _, text := range remarks {
 		a.note("%s", text)
 	}
-	for _, w := range c.Warnings() {
+	for _, w := range a.config.Warnings() {
 		a.note("Warning: %s", w)
 	}
 	return a.checkOutput()
+}
+
+// resolve makes settings of flags, variables and files, and returns remarks on the files.
+func (a *app) resolve(cmd *cobra.Command) (remarks []string, err error) {
+	layers := config.Layers{Flags: cmd.Flags(), Defaults: a.defaults[cmd]}
+	if cmd.Annotations[flagsOnly] == "" {
+		if remarks, err = a.addFiles(&layers); err != nil {
+			return nil, err
+		}
+	}
+	c, err := config.Load(layers)
+	if err != nil {
+		return nil, err
+	}
+	a.settling.Lock()
+	defer a.settling.Unlock()
+	a.config, a.command = c, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	a.log = slog.New(a.logHandler())
+	return remarks, nil
 }
 
 func (a *app) showsProgress() bool {

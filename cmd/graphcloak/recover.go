@@ -31,31 +31,24 @@ func newRecoverCommand(app *app) *cobra.Command {
 		GroupID: groupPipeline,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if name := app.settled(config.GroupProjection, config.GroupDiffusion, config.GroupSensors,
-				config.GroupSignal); path != "" && name != "" {
-				return fail(exitUsage, "--%s and --release contradict each other: the release file settles projection, "+
-					"diffusion and sensors", name).
-					hint("leave out --%s", name)
+			err := app.settledBy("release", path, config.GroupProjection, config.GroupDiffusion, config.GroupSensors, config.GroupSignal)
+			if err != nil {
+				return err
 			}
 			open := app.openReading
 			if app.config.Write.Mode == "write" {
 				open = app.openStore
 			}
-			s, err := open(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close(context.WithoutCancel(ctx))
-			if path != "" {
-				return app.recoverRelease(ctx, s, path)
-			}
-			return app.recoverValues(ctx, s)
+			return with(ctx, open, func(s graphStore) error {
+				if path != "" {
+					return app.recoverRelease(ctx, s, path)
+				}
+				return app.recoverValues(ctx, s)
+			})
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupRecovery, config.GroupCommunity, config.GroupWrite, config.GroupReport,
-		config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, modelGroups, config.GroupSignal, config.GroupRecovery,
+		config.GroupCommunity, config.GroupWrite, config.GroupReport)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`; it settles projection, diffusion and sensors")
 	return cmd
 }
@@ -67,7 +60,7 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 		return a.recoverAnswers(ctx, s, path)
 	}
 	var r graphcloak.Release
-	if err := a.readRelease(path, &r); err != nil {
+	if err := a.readUnder(path, "release", &r, &r.Model); err != nil {
 		return err
 	}
 	return a.recoverFile(ctx, s, r.Model, r.Signal,

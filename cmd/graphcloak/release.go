@@ -38,15 +38,14 @@ func newReleaseCommand(app *app) *cobra.Command {
 				return app.releaseAnswers(cmd.Context(), path, sensors)
 			}
 			var p graphcloak.Plan
-			if err := app.readPlan(path, &p); err != nil {
+			if err := app.readUnder(path, "plan", &p, &p.Model); err != nil {
 				return err
 			}
 			return app.release(cmd.Context(), &p, sensors)
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, config.GroupConnection, config.GroupSource, config.GroupQueries,
-		config.GroupSignal,
-		config.GroupBudget, config.GroupEscrow, config.GroupWrite, config.GroupOutput, config.GroupExecution)
+	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, storeGroups, config.GroupQueries, config.GroupSignal,
+		config.GroupBudget, config.GroupEscrow, config.GroupWrite)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
 	cmd.Flags().StringVar(&sensors.releaseID, "release-id", "", "with --from-sensors: the release, where the file has several, an `ID`")
@@ -103,7 +102,7 @@ func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model
 
 // releaseJob reads what the command was given, before a store is opened.
 func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Job, error) {
-	job, err := a.jobOfFile(p.Model, signalOf(a.config))
+	job, err := a.jobOfFile(p.Model, signalOf(a.config), sensors)
 	if err == nil {
 		err = p.CheckSignal(job.Signal)
 	}
@@ -111,9 +110,6 @@ func (a *app) releaseJob(p *graphcloak.Plan, sensors fromSensors) (graphcloak.Jo
 		return job, err
 	}
 	if sensors.path == "" {
-		if sensors.releaseID != "" {
-			return job, fail(exitUsage, "--release-id chooses among what sensors sent").hint("give --from-sensors FILE")
-		}
 		job.Noise, err = a.noise(p.Randomness)
 		return job, err
 	}

@@ -11,7 +11,10 @@ import (
 )
 
 // jobOfFile is the job of a release by a plan file, under an id of its own.
-func (a *app) jobOfFile(model graphcloak.Settings, signal graphcloak.Signal) (job graphcloak.Job, err error) {
+func (a *app) jobOfFile(model graphcloak.Settings, signal graphcloak.Signal, sensors fromSensors) (job graphcloak.Job, err error) {
+	if sensors.path == "" && sensors.releaseID != "" {
+		return job, fail(exitUsage, "--release-id chooses among what was sent").hint("give --from-sensors FILE")
+	}
 	job = graphcloak.Job{
 		Settings: model, Signal: signal, RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
 		DryRun: a.config.Write.DryRun, Write: a.writes(),
@@ -28,22 +31,19 @@ func (a *app) onReleaseModel(ctx context.Context, job graphcloak.Job, graph priv
 	if _, err := checkState(); err != nil {
 		return err
 	}
-	s, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close(context.WithoutCancel(ctx))
-	m, err := a.model(ctx, s, job.Settings)
-	if err != nil {
-		return err
-	}
-	identity, err := jobIdentity(job, a.config, what)
-	if err != nil {
-		return err
-	}
-	if done, err := a.resolveInterrupted(ctx, s,
-		interruption{run.Scope(job.Signal), identity, graph, false, job.DryRun}); done || err != nil {
-		return err
-	}
-	return do(s, m, identity)
+	return with(ctx, a.openStore, func(s graphStore) error {
+		m, err := a.model(ctx, s, job.Settings)
+		if err != nil {
+			return err
+		}
+		identity, err := jobIdentity(job, a.config, what)
+		if err != nil {
+			return err
+		}
+		if done, err := a.resolveInterrupted(ctx, s,
+			interruption{run.Scope(job.Signal), identity, graph, false, job.DryRun}); done || err != nil {
+			return err
+		}
+		return do(s, m, identity)
+	})
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func newReportCommand(app *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return app.onStore(&cobra.Command{
 		Use:   "report RUNID",
 		Short: "A run as one HTML page, with its map",
 		Long: "report writes a page: the answer, a map, the ranking, what was promised, what is not protected and what it cost. It\n" +
@@ -32,22 +32,13 @@ func newReportCommand(app *app) *cobra.Command {
 			"0195f6a0-6a3e-7c1e-9d52-1f2b7c1b8e11",
 		GroupID: groupPipeline,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			s, err := app.openReading(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close(context.WithoutCancel(ctx))
-			r, err := findRun(ctx, s, args[0])
-			if err != nil {
-				return err
-			}
-			return app.reportRun(ctx, s, r)
-		},
-	}
-	return app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries,
-		config.GroupReport, config.GroupOutput, config.GroupExecution)
+	}, func(ctx context.Context, s graphStore, words []string) error {
+		r, err := findRun(ctx, s, words[0])
+		if err != nil {
+			return err
+		}
+		return app.reportRun(ctx, s, r)
+	}, config.GroupProjection, config.GroupQueries, config.GroupReport)
 }
 
 // reportRun writes the page of a run from what the history keeps of it: with a map where that has values of its nodes.

@@ -34,7 +34,7 @@ func newRevealCommand(app *app) *cobra.Command {
 			return app.reveal(cmd.Context(), path, key)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, storeGroups...)
+	cmd = app.withSettings(cmd, nil, storeGroups)
 	cmd.Flags().StringVar(&path, "release", "", "release `FILE`")
 	cmd.Flags().StringVar(&key, "key", "", "`FILE` with the master secret of the release's epoch")
 	return cmd
@@ -53,7 +53,7 @@ func (a *app) reveal(ctx context.Context, path, key string) error {
 		return revealValues(ctx, a, &r, key, revealedValues[bool]{"truth", "this is what people had heard", ids, r.Reveal})
 	}
 	var r graphcloak.Release
-	if err := a.readRelease(path, &r); err != nil {
+	if err := a.readUnder(path, "release", &r, &r.Model); err != nil {
 		return err
 	}
 	var ids []graph.ID
@@ -124,9 +124,6 @@ func showRevealed[T any](a *app, r inEscrow, v revealedValues[T], values []T, re
 	for i, x := range values {
 		rows[i], table[i] = map[string]any{"nodeId": v.ids[i], v.name: x}, []any{string(v.ids[i]), x}
 	}
-	if a.outputFormat() == "table" {
-		table = table[:min(shownRows, len(table))]
-	}
 	a.secret = true
 	return a.render(map[string]any{
 		"releaseId": r.ID(), "deployment": deployment, "epoch": epoch, "budgetScope": record.Scope, "ledgerEntry": record.Seq,
@@ -135,6 +132,6 @@ func showRevealed[T any](a *app, r inEscrow, v revealedValues[T], values []T, re
 		term.Section{Text: fmt.Sprintf("Release %s is revealed: %s. Entry %d of the ledger's scope %q records it.", r.ID(), v.text,
 			record.Seq, record.Scope)},
 		term.Section{
-			Title: "Values" + moreText(len(values)), Columns: []string{"nodeId", v.name}, Rows: slices.Values(table),
+			Title: "Values" + moreText(len(values)), Columns: []string{"nodeId", v.name}, Rows: slices.Values(fewRows(a, table)),
 		})
 }

@@ -40,29 +40,24 @@ func newRunCommand(app *app) *cobra.Command {
 				return fail(exitUsage, "--resume and --undo cannot go together").hint("give one of them")
 			}
 			ctx := cmd.Context()
-			s, err := app.openStore(ctx)
-			if err != nil {
-				return err
-			}
-			defer s.Close(context.WithoutCancel(ctx))
-			if resume == "" && undo == "" {
-				return app.run(ctx, s)
-			}
-			id, err := wholeRunID(ctx, s, cmp.Or(resume, undo))
-			if err != nil {
-				return err
-			}
-			if resume != "" {
-				return app.resume(ctx, s, id)
-			}
-			return app.undo(ctx, s, id)
+			return with(ctx, app.openStore, func(s graphStore) error {
+				if resume == "" && undo == "" {
+					return app.run(ctx, s)
+				}
+				id, err := wholeRunID(ctx, s, cmp.Or(resume, undo))
+				if err != nil {
+					return err
+				}
+				if resume != "" {
+					return app.resume(ctx, s, id)
+				}
+				return app.undo(ctx, s, id)
+			})
 		},
 	}
-	cmd = app.withSettings(cmd, map[string]string{"mode": "write"},
-		config.GroupConnection, config.GroupSource, config.GroupProjection, config.GroupQueries, config.GroupDiffusion, config.GroupSensors,
-		config.GroupSignal, config.GroupPrivacy, config.GroupScenario, config.GroupBudget, config.GroupEscrow, config.GroupRecovery,
-		config.GroupCommunity, config.GroupWrite,
-		config.GroupReport, config.GroupOutput, config.GroupExecution, config.GroupSchedule)
+	cmd = app.withSettings(cmd, map[string]string{"mode": "write"}, modelGroups, config.GroupSignal, config.GroupPrivacy,
+		config.GroupScenario, config.GroupBudget, config.GroupEscrow, config.GroupRecovery, config.GroupCommunity, config.GroupWrite,
+		config.GroupReport, config.GroupSchedule)
 	cmd.Flags().StringVar(&resume, "resume", "", "complete the interrupted run with this `RUNID`; nothing is spent again; flags of "+
 		"recovery and community, where there are any, replace all of its own")
 	cmd.Flags().Func("release-id", "`ID` of this run and its release; a second run with it goes on with "+

@@ -27,7 +27,7 @@ func newServeCommand(app *app) *cobra.Command {
 			"  graphcloak serve --config night.yaml --listen 127.0.0.1:9000",
 		GroupID: groupManage,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return app.serve(cmd.Context()) },
-	}, jobDefaults, jobGroups...)
+	}, jobDefaults, jobGroups)
 }
 
 // serve listens before it opens the store: what is wrong with an address or a token shows

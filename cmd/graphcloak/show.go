@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -25,24 +24,21 @@ func (a *app) show(r *report.Report, mode string, extra ...term.Section) error {
 	for _, n := range r.Notes {
 		a.log.Info("note", "text", n)
 	}
-	table := a.outputFormat() == "table"
-	nodes := captioned(r, term.Section{Columns: r.StreamColumns(), Rows: streamRows(r)})
 	columns, row := r.Stats()
 	facts := term.Section{Columns: columns, Rows: slices.Values([][]any{row})}
 	switch {
-	case !table && mode == "stream":
-		return a.render(streamReport{r, slices.Collect(r.Stream())}, nodes)
-	case !table:
-		return a.render(r, facts)
+	case a.outputFormat() == "table":
+		return a.render(r, a.reportSections(r, mode, facts, extra)...)
+	case mode == "stream":
+		nodes := slices.Collect(r.Stream())
+		return a.render(streamReport{r, nodes}, captioned(r, term.Table(r.StreamColumns(), nodes, r.StreamRow)))
 	}
-	return a.render(r, a.reportSections(r, mode, extra)...)
+	return a.render(r, facts)
 }
 
 // reportSections are what a reader sees of a report: the answer last, where the eye is,
 // what a command adds before it, and the sums below.
-func (a *app) reportSections(r *report.Report, mode string, extra []term.Section) []term.Section {
-	columns, row := r.Stats()
-	facts := term.Section{Columns: columns, Rows: slices.Values([][]any{row})}
+func (a *app) reportSections(r *report.Report, mode string, facts term.Section, extra []term.Section) []term.Section {
 	var sections []term.Section
 	if mode == "stream" {
 		sections = append(sections, a.likelyNodes(r))
@@ -103,17 +99,6 @@ func captioned(r *report.Report, s term.Section) term.Section {
 			}
 		}
 	}}
-}
-
-// streamRows are the nodes.
-func streamRows(r *report.Report) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for n := range r.Stream() {
-			if !yield(r.StreamRow(n)) {
-				return
-			}
-		}
-	}
 }
 
 // communities are ranked where the measurements say something of them, and in full detail in any case.

@@ -171,30 +171,23 @@ func (a *app) unfinishedRun() string {
 	return ""
 }
 
-// let takes the run from the command that it holds.
-func (a *app) let() *run.Held {
+// let takes the run, if any, from the command that holds it, and ends it.
+func (a *app) let(end func(*run.Held) error) error {
 	a.holding.Lock()
-	defer a.holding.Unlock()
 	held := a.held
 	a.held = nil
-	return held
+	a.holding.Unlock()
+	if held == nil {
+		return nil
+	}
+	return end(held)
 }
 
 // drop lets go of a run that stays as it is.
-func (a *app) drop() error {
-	if held := a.let(); held != nil {
-		return held.Close()
-	}
-	return nil
-}
+func (a *app) drop() error { return a.let((*run.Held).Close) }
 
 // forget removes what is kept of the run that the command holds.
-func (a *app) forget() error {
-	if held := a.let(); held != nil {
-		return held.Forget()
-	}
-	return nil
-}
+func (a *app) forget() error { return a.let((*run.Held).Forget) }
 
 // conditionOf looks at the lock of a run.
 func conditionOf(runID string) run.State {

@@ -279,7 +279,7 @@ type reader struct {
 func newReader(t *testing.T, read func(*app, string) error, args ...string) reader {
 	t.Helper()
 	a := newApp(args, strings.NewReader(""), io.Discard, io.Discard)
-	cmd := a.withSettings(&cobra.Command{Use: "test"}, map[string]string{"mode": "stats"}, config.Groups()...)
+	cmd := a.withSettings(&cobra.Command{Use: "test"}, map[string]string{"mode": "stats"}, config.Groups())
 	cmd.SetContext(t.Context())
 	must.Do(t, cmd.ParseFlags(args))
 	must.Do(t, a.prepare(cmd, nil))
@@ -302,14 +302,14 @@ func readers(t *testing.T) map[string]map[string]reader {
 	ctx := t.Context()
 	release := func(a *app, path string) error {
 		var p graphcloak.Plan
-		if err := a.readPlan(path, &p); err != nil {
+		if err := a.readUnder(path, "plan", &p, &p.Model); err != nil {
 			return err
 		}
 		return a.release(ctx, &p, fromSensors{})
 	}
 	verify := func(a *app, path string) error {
 		var r graphcloak.Release
-		if err := a.readRelease(path, &r); err != nil {
+		if err := a.readUnder(path, "release", &r, &r.Model); err != nil {
 			return err
 		}
 		return a.verify(ctx, &r, "")

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,14 +30,13 @@ func newVerifyCommand(app *app) *cobra.Command {
 				return app.verifyAnswers(cmd.Context(), args[0], path)
 			}
 			var r graphcloak.Release
-			if err := app.readRelease(args[0], &r); err != nil {
+			if err := app.readUnder(args[0], "release", &r, &r.Model); err != nil {
 				return err
 			}
 			return app.verify(cmd.Context(), &r, path)
 		},
 	}
-	cmd = app.withSettings(cmd, nil, config.GroupConnection, config.GroupSource, config.GroupQueries, config.GroupOutput,
-		config.GroupExecution)
+	cmd = app.withSettings(cmd, nil, storeGroups, config.GroupQueries)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE` that the release should be of")
 	return cmd
 }
@@ -93,20 +89,15 @@ func (a *app) verify(ctx context.Context, r *graphcloak.Release, planPath string
 // when it was read.
 func (a *app) verifyPlan(r *graphcloak.Release, path string) error {
 	var p graphcloak.Plan
-	if err := a.readPlan(path, &p); err != nil {
+	if err := a.readUnder(path, "plan", &p, &p.Model); err != nil {
 		return err
 	}
 	if err := privacy.Verify(r.Release, p.Plan); err != nil {
 		return asRefusal(err)
 	}
 	for what, pair := range map[string][2]any{"model": {r.Model, p.Model}, "allocation": {r.Allocated, p.Allocated}} {
-		x, err := json.Marshal(pair[0])
-		y, err2 := json.Marshal(pair[1])
-		if err := errors.Join(err, err2); err != nil {
+		if err := sameIn(what, r.ID(), path, pair[0], pair[1]); err != nil {
 			return err
-		}
-		if !bytes.Equal(x, y) {
-			return fail(exitConflict, "the %s of release %s is not that of %s", what, r.ID(), path)
 		}
 	}
 	return p.CheckSignal(r.Signal)

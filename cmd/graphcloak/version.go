@@ -73,5 +73,5 @@ func newVersionCommand(app *app) *cobra.Command {
 		Annotations: map[string]string{flagsOnly: "true"},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "say how this program was built: --format json")
-	return app.withSettings(cmd, nil, config.GroupOutput)
+	return app.withSettings(cmd, nil, nil, config.GroupOutput)
 }

@@ -50,16 +50,12 @@ func (a *app) showAnswers(r *run.AnswerRelease) error {
 			yes++
 		}
 	}
-	shown := all
-	if a.outputFormat() == "table" {
-		shown = all[:min(shownRows, len(all))]
-	}
 	return a.render(r,
 		term.Section{Text: fmt.Sprintf("Release %s: %d of %s say yes; ε = %v of each person's answer is spent.", r.ID(), yes,
 			peopleOf(len(all)), r.Plan.Epsilon)},
 		term.Section{
 			Title: "Answers, some of them flipped" + moreText(len(all)), Columns: []string{"nodeId", "yes"},
-			Rows: term.Rows(shown, func(v answer.Answer) []any { return []any{string(v.ID), v.Yes} }),
+			Rows: term.Rows(fewRows(a, all), func(v answer.Answer) []any { return []any{string(v.ID), v.Yes} }),
 		},
 		term.Section{Title: "Guarantee", Text: r.Plan.Sentence(), Detail: true})
 }

@@ -29,12 +29,11 @@ func (a *app) aboutWhisper(path string) bool {
 	return a.config.Signal.AnswerProperty != "" || path != "" && holdsAnswers(path)
 }
 
-// readAnswerPlan is readPlan for answers.
+// readAnswerPlan reads a plan of answers, which is of the rumour that the settings name.
 func (a *app) readAnswerPlan(path string, p *graphcloak.Whisper) error {
-	if err := readJSON(path, "plan", p); err != nil {
+	if err := a.readUnder(path, "plan", p, &p.Model); err != nil {
 		return err
 	}
-	a.agreeQueries(&p.Model)
 	if s := a.config.Signal.AnswerProperty; s != "" && s != p.Rumour {
 		return fail(exitConflict, "the plan asks about %q, not about %q", p.Rumour, s).
 			hint("--answer-property %s", term.QuoteShell(p.Rumour))
@@ -42,7 +41,7 @@ func (a *app) readAnswerPlan(path string, p *graphcloak.Whisper) error {
 	return nil
 }
 
-// readAnswers is readRelease for answers.
+// readAnswers is readUnder for a release of answers.
 func (a *app) readAnswers(path string, r *run.AnswerRelease) error {
 	if err := readJSON(path, "release", r); err != nil {
 		return err

@@ -82,10 +82,7 @@ func (a *app) writeAnswerPackages(s sensorPackages, p *graphcloak.Whisper) error
 // tellAnswerPlan shows a plan, and to people how well whispers would be placed by it.
 func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphcloak.Whisper, trials int) error {
 	if a.outputFormat() != "table" {
-		return a.render(p, term.Section{
-			Columns: []string{"nodeId"},
-			Rows:    term.Rows(p.Nodes(), func(i int) []any { return []any{string(m.Graph.ID(i))} }),
-		})
+		return a.render(p, term.Table([]string{"nodeId"}, p.Nodes(), func(i int) []any { return []any{string(m.Graph.ID(i))} }))
 	}
 	sections := []term.Section{{Title: "Plan", Columns: []string{"name", "value"}, Rows: slices.Values([][]any{
 		{"people who are asked", len(p.People)},
@@ -205,9 +202,8 @@ func (a *app) answersToEvaluate(path string) (graphcloak.Job, *graphcloak.Whispe
 	if err != nil || path == "" {
 		return job, nil, err
 	}
-	if name := a.settled(config.GroupProjection, config.GroupSensors, config.GroupPrivacy); name != "" {
-		return job, nil, fail(exitUsage, "--%s and --plan contradict each other: the plan file settles it", name).
-			hint("leave out --%s", name)
+	if err := a.settledBy("plan", path, config.GroupProjection, config.GroupSensors, config.GroupPrivacy); err != nil {
+		return job, nil, err
 	}
 	p := new(graphcloak.Whisper)
 	err = a.readAnswerPlan(path, p)

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/graphcloak/graphcloak"
@@ -75,13 +72,5 @@ func (a *app) verifyAnswerPlan(r *run.AnswerRelease, path string) error {
 	if err := answer.Verify(r.Release, p.Plan); err != nil {
 		return asRefusal(err)
 	}
-	x, err := json.Marshal(r.Plan)
-	y, err2 := json.Marshal(&p)
-	if err := errors.Join(err, err2); err != nil {
-		return err
-	}
-	if !bytes.Equal(x, y) {
-		return fail(exitConflict, "the model of release %s is not that of %s", r.ID(), path)
-	}
-	return nil
+	return sameIn("model", r.ID(), path, r.Plan, &p)
 }

@@ -47,15 +47,12 @@ func (a *app) releaseAnswers(ctx context.Context, path string, sensors fromSenso
 
 // answersJob reads what the command was given, before a store is opened.
 func (a *app) answersJob(p *graphcloak.Whisper, sensors fromSensors) (job graphcloak.Job, sent []answer.Value, err error) {
-	if job, err = a.jobOfFile(p.Model, graphcloak.Signal{AnswerProperty: p.Rumour}); err != nil {
+	if job, err = a.jobOfFile(p.Model, graphcloak.Signal{AnswerProperty: p.Rumour}, sensors); err != nil {
 		return job, nil, err
 	}
-	switch {
-	case sensors.path != "":
+	if sensors.path != "" {
 		sent, err = readSent(a, sensors, sentAnswers, func(v answer.Value) string { return v.ReleaseID })
-	case sensors.releaseID != "":
-		err = fail(exitUsage, "--release-id chooses among what people sent").hint("give --from-sensors FILE")
-	default:
+	} else {
 		job.Noise, err = a.noise(p.Randomness)
 	}
 	if err == nil && !job.Write.Enabled {
