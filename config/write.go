@@ -17,6 +17,7 @@ type Entry struct {
 	Value  any    `json:"value"`
 	Layer  Layer  `json:"layer"`
 	Origin string `json:"origin"`
+	Group  Group  `json:"-"`
 }
 
 // Entries lists every setting in the order of the table.
@@ -24,7 +25,7 @@ func (c *Config) Entries() []Entry {
 	var list []Entry
 	for _, s := range table() {
 		o := c.origins[s.Key]
-		list = append(list, Entry{Key: s.Key, Value: c.raw[s.Key], Layer: o.Layer, Origin: o.String()})
+		list = append(list, Entry{s.Key, c.raw[s.Key], o.Layer, o.String(), s.Group})
 	}
 	return list
 }

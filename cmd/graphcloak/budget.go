@@ -224,10 +224,6 @@ type headRow struct {
 	Head    privacy.Digest `json:"head"`
 }
 
-func (r headRow) row() []any { return []any{r.Scope, r.Entries, r.Head.String()} }
-
-var headColumns = []string{"budgetScope", "entries", "head"}
-
 // heads verifies all chains and returns their heads.
 func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, rows []headRow, err error) {
 	if scopes, err = l.Scopes(ctx); err != nil {
@@ -279,7 +275,9 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 			text += " They contain every head that was given."
 		}
 		return app.render(map[string]any{"verified": true, "contains": heads, "scopes": rows}, term.Section{Text: text},
-			term.Table(headColumns, rows, headRow.row))
+			term.Table([]string{"budgetScope", "entries", "head"}, rows, func(r headRow) []any {
+				return []any{r.Scope, r.Entries, r.Head.String()}
+			}))
 	})
 	cmd.Flags().StringSliceVar(&kept, "contains", nil, "`HASH` that was kept elsewhere; a chain must hold it")
 	return cmd

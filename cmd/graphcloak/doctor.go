@@ -139,7 +139,8 @@ func (a *app) examine(ctx context.Context, names []string) error {
 		checks = neo4j.Doctor(ctx, options, settings.Selection, names)
 	}
 	checks = append(checks, examineState())
-	if passed(checks, "connection", "read") {
+	unread := func(c neo4j.CheckResult) bool { return !c.OK && (c.Name == "connection" || c.Name == "read") }
+	if !slices.ContainsFunc(checks, unread) {
 		checks = append(checks, a.examineGraph(ctx)...)
 	}
 	failed := slices.DeleteFunc(slices.Clone(checks), func(c neo4j.CheckResult) bool { return c.OK })
@@ -152,11 +153,6 @@ func (a *app) examine(ctx context.Context, names []string) error {
 		exit = exitValidation
 	}
 	return fail(exit, "%d of %d checks failed, %s first", len(failed), len(checks), failed[0].Name).hint("%s", failed[0].Fix)
-}
-
-// passed reports whether no check of these names failed.
-func passed(checks []neo4j.CheckResult, names ...string) bool {
-	return !slices.ContainsFunc(checks, func(c neo4j.CheckResult) bool { return !c.OK && slices.Contains(names, c.Name) })
 }
 
 // checkItems are the checks as a list for a reader.

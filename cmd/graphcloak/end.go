@@ -40,7 +40,9 @@ func (a *app) finish(ctx context.Context, err error) int {
 func (a *app) withRun(err, why error) error {
 	begun, ours := errors.AsType[*graphcloak.UnfinishedError](why)
 	if e, ok := errors.AsType[*connector.UnfinishedError](why); ok && !ours {
-		return explainBlockingRun(e, err)
+		return fail(exitConflict, "%w", err).about("run", e.RunID).
+			hint("%s; `graphcloak run --undo %s` gives it up, and another run pays again; nothing was spent by this command",
+				openMessage(e.RunID), e.RunID)
 	}
 	id := a.unfinishedRun()
 	if f, ok := errors.AsType[*failure](err); id == "" || ok && f.resourceType == "run" {

@@ -63,7 +63,7 @@ func newEvaluateCommand(app *app) *cobra.Command {
 	f.StringVar(&e.amplitude, "source-amplitude", "1", "strength of the simulated sources: `uniform|NUMBER` in (0, 1]; the "+
 		"posterior assumes 1 or unknown at even odds")
 	f.StringVar(&e.scenario, "scenario", simulate.Names()[0], "what happens: `NAME` of a scenario or of a graph of the plan")
-	completeScenarios(cmd)
+	completeWords(cmd, "scenario", simulate.Names())
 	f.StringVar(&e.events, "events", "", "past events in place of simulated sources: CSV `FILE` event,source,sensor,reading[,time]")
 	return cmd
 }
@@ -195,11 +195,4 @@ func scenarioList() string {
 		lines = append(lines, fmt.Sprintf("  %-16s %s", s.Name, s.About))
 	}
 	return strings.Join(lines, "\n")
-}
-
-func completeScenarios(cmd *cobra.Command) {
-	if err := cmd.RegisterFlagCompletionFunc("scenario",
-		cobra.FixedCompletions(simulate.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was added just before
-	}
 }

@@ -45,21 +45,19 @@ func (a *app) withSettings(cmd *cobra.Command, defaults map[string]string, some 
 	cmd.Flags().SortFlags = false
 	config.AddFlags(cmd.Flags(), defaults, groups...)
 	a.defaults[cmd] = defaults
-	completeValues(cmd, groups)
+	for _, s := range config.Settings() {
+		if s.Values != nil && slices.Contains(groups, s.Group) {
+			completeWords(cmd, s.Flag, s.Values)
+		}
+	}
 	return cmd
 }
 
-// completeValues lets a shell complete the words that a flag takes. The command
+// completeWords lets a shell complete the words that a flag takes. The command
 // `completion` itself is cobra's.
-func completeValues(cmd *cobra.Command, groups []config.Group) {
-	for _, s := range config.Settings() {
-		if s.Values == nil || !slices.Contains(groups, s.Group) {
-			continue
-		}
-		complete := cobra.FixedCompletions(s.Values, cobra.ShellCompDirectiveNoFileComp)
-		if err := cmd.RegisterFlagCompletionFunc(s.Flag, complete); err != nil {
-			panic(err) // the flag was added from the same table
-		}
+func completeWords(cmd *cobra.Command, flag string, words []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag was added just before
 	}
 }
 

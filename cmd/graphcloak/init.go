@@ -228,10 +228,6 @@ func (a *app) tryOut(cmd *cobra.Command, s graphStore) (m *graphcloak.Model, ref
 func (a *app) settingsLines() (lines []config.Line) {
 	whole := a.config.Connection.PasswordFile != ""
 	left := []config.Group{config.GroupOutput, config.GroupExecution, config.GroupTerminal}
-	groups := make(map[string]config.Group)
-	for _, s := range config.Settings() {
-		groups[s.Key] = s.Group
-	}
 	for _, e := range a.config.Entries() {
 		layer := e.Layer
 		switch {
@@ -241,9 +237,9 @@ func (a *app) settingsLines() (lines []config.Line) {
 				lines = append(lines, config.Line{Key: e.Key, Value: from.String()})
 			}
 			continue
-		case slices.Contains(left, groups[e.Key]), layer != config.LayerFlag && layer != config.LayerFile:
+		case slices.Contains(left, e.Group), layer != config.LayerFlag && layer != config.LayerFile:
 			continue
-		case groups[e.Key] == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword",
+		case e.Group == config.GroupConnection && !whole && e.Key != "neo4jDatabase", e.Key == "neo4jPassword",
 			e.Key == "passwordFile" && e.Value == "-":
 			continue
 		}

@@ -28,14 +28,6 @@ import (
 // This file turns settings, which are checked strings and numbers, into the
 // values that the front door takes.
 
-func loadOptions(a *app, s graphStore) graphcloak.LoadOptions {
-	opts := graphcloak.LoadOptions{Progress: a.progress, IgnoreMemory: a.config.Execution.Sudo}
-	if len(a.config.Projection.Operator) > 0 {
-		opts.Operators = func(ctx context.Context, b *response.Builder) error { return a.readOperators(ctx, s, b) }
-	}
-	return opts
-}
-
 // inStore begins the name of a given operator that stands in the store: the type of its relationships comes after.
 const inStore = "relationships:"
 
@@ -144,7 +136,11 @@ func tauOf(c *config.Config, measured bool) (tau.Range, error) {
 // chosen returns settings, which may be those of a file, with the communities and the
 // prior that are chosen for this command.
 func chosen(set graphcloak.Settings, r config.Recovery, c config.Community) graphcloak.Settings {
-	set.Communities = community.Options{Property: c.Property, Detector: detector(c)}
+	var leiden community.Leiden
+	if c.Gamma != nil {
+		leiden.Gamma = *c.Gamma
+	}
+	set.Communities = community.Options{Property: c.Property, Detector: leiden}
 	set.PriorProperty = r.PriorProperty
 	return set
 }
@@ -198,14 +194,6 @@ func recoverOptions(r config.Recovery) analyst.Options {
 	return analyst.Options{Sources: sources, FalseAlarm: r.FalseAlarm, FaultRate: r.FaultRate}
 }
 
-func detector(c config.Community) community.Detector {
-	var leiden community.Leiden
-	if c.Gamma != nil {
-		leiden.Gamma = *c.Gamma
-	}
-	return leiden
-}
-
 // job puts a whole run together.
 func (a *app) job() (graphcloak.Job, error) {
 	c := a.config
@@ -247,14 +235,10 @@ func (a *app) writes() graphcloak.WriteOptions {
 // configuration is the GDS result column: every setting that is not the default,
 // but not how the server was reached, who started the run and where that one listens.
 func configuration(c *config.Config) map[string]any {
-	private := []config.Group{config.GroupConnection, config.GroupSchedule, config.GroupServer}
-	left := make(map[string]bool)
-	for _, s := range config.Settings() {
-		left[s.Key] = slices.Contains(private, s.Group)
-	}
+	left := []config.Group{config.GroupConnection, config.GroupSchedule, config.GroupServer}
 	chosen := make(map[string]any)
 	for _, e := range c.Entries() {
-		if e.Layer != config.LayerDefault && !left[e.Key] {
+		if e.Layer != config.LayerDefault && !slices.Contains(left, e.Group) {
 			chosen[e.Key] = e.Value
 			if e.Key == "operator" { // no folder of this machine
 				var names []string

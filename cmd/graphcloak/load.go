@@ -17,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/study/advice"
@@ -34,7 +35,11 @@ func (a *app) load(ctx context.Context, s graphStore, job graphcloak.Job, privat
 
 // model reads a graph, tells what the store left out of it, and makes its model.
 func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) (*graphcloak.Model, error) {
-	m, err := graphcloak.Load(ctx, s, set, loadOptions(a, s))
+	opts := graphcloak.LoadOptions{Progress: a.progress, IgnoreMemory: a.config.Execution.Sudo}
+	if len(a.config.Projection.Operator) > 0 {
+		opts.Operators = func(ctx context.Context, b *response.Builder) error { return a.readOperators(ctx, s, b) }
+	}
+	m, err := graphcloak.Load(ctx, s, set, opts)
 	if err == nil {
 		a.notices(s)
 		a.noteMeasures(ctx, s)

@@ -188,7 +188,9 @@ func (a *app) lockAndRead(runID string) (*run.Kept, error) {
 	case errors.Is(err, run.ErrBadRunID):
 		return nil, fail(exitUsage, "%w", err).hint("a run prints its id as runId")
 	case held != nil:
-		return nil, unreadable(runID, err)
+		return nil, fail(exitConflict, "run %s may be paid for, and what is kept of it cannot be read: %w", runID, err).
+			hint("restore its file, or use the version of the program that wrote it; `graphcloak run --undo %s` gives it up", runID).
+			about("run", runID)
 	}
 	return nil, stateError(err)
 }
@@ -264,11 +266,4 @@ func (a *app) settleOne(ctx context.Context, s graphStore, e interruption, kept 
 		hint("`graphcloak run --resume %s` completes it at no further cost, `--undo %[1]s` gives it up", id).
 		about("run", id)
 	return false, errors.Join(err, a.drop())
-}
-
-// explainBlockingRun says what can be done about the run that blocks a store.
-func explainBlockingRun(e *connector.UnfinishedError, err error) error {
-	f := fail(exitConflict, "%w", err).about("run", e.RunID)
-	return f.hint("%s; `graphcloak run --undo %s` gives it up, and another run pays again; nothing was spent by this command",
-		openMessage(e.RunID), e.RunID)
 }

@@ -34,7 +34,7 @@ func (a *app) credentials(ctx context.Context) (username, password string, err e
 		password, err = a.passwordFile(c.PasswordFile)
 	case c.Password != "":
 		password = c.Password.Reveal()
-	case a.mayAsk():
+	case a.tty.in && a.tty.err: // somebody is there to answer
 		password, err = a.console.Password(ctx, a.stdin, fmt.Sprintf("Password of %s at %s: ", c.Username, c.URI))
 	}
 	if err != nil {
@@ -66,6 +66,3 @@ func firstLine(r io.Reader) (string, error) {
 	}
 	return strings.TrimRight(line, "\r\n"), nil
 }
-
-// mayAsk reports whether somebody is there to answer.
-func (a *app) mayAsk() bool { return a.tty.in && a.tty.err }

@@ -47,7 +47,7 @@ func (a *app) reportSections(r *report.Report, mode string, facts term.Section, 
 		briefFacts(facts),
 		term.Section{Title: "Guarantee", Text: r.Guarantee, Detail: true},
 		term.Section{Title: "Not protected", Text: term.OnePerLine(r.NotProtected), Detail: true},
-		noteSection(r))
+		term.Section{Title: "Notes", Text: term.OnePerLine(r.Notes)})
 	if !a.verbose() {
 		sections = append(sections, exposed(r))
 	}
@@ -161,11 +161,4 @@ func briefFacts(s term.Section) term.Section {
 	)
 	s.Title, s.Detail = "Facts", true
 	return s
-}
-
-func noteSection(r *report.Report) term.Section {
-	if len(r.Notes) == 0 {
-		return term.Section{}
-	}
-	return term.Section{Title: "Notes", Text: term.OnePerLine(r.Notes)}
 }

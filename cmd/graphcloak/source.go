@@ -112,7 +112,7 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 		if err := source.CopyTo(dir); err != nil {
 			return nil, err
 		}
-		return a.openOwn(ctx, dir)
+		return folder.New(ctx, dir, folder.Options{Progress: a.progress, Generated: true})
 	}
 	options, err := a.connectorOptions(ctx)
 	if err != nil {
@@ -157,11 +157,6 @@ func (a *app) openFolder(ctx context.Context, dir, snapshot string) (graphStore,
 		return nil, fail(exitNotFound, "%w", err).hint("a snapshot of a folder lies in that folder; for one of a server give its --uri")
 	}
 	return s, err
-}
-
-// openOwn opens a folder whose files the program made.
-func (a *app) openOwn(ctx context.Context, dir string) (graphStore, error) {
-	return folder.New(ctx, dir, folder.Options{Progress: a.progress, Generated: true})
 }
 
 // connectorOptions describes the server of the settings.

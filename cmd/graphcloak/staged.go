@@ -213,13 +213,6 @@ func isRunID(id string) bool {
 	return err == nil
 }
 
-// unreadable says what to do about a kept run that cannot be read.
-func unreadable(runID string, err error) error {
-	return fail(exitConflict, "run %s may be paid for, and what is kept of it cannot be read: %w", runID, err).
-		hint("restore its file, or use the version of the program that wrote it; `graphcloak run --undo %s` gives it up", runID).
-		about("run", runID)
-}
-
 // checkState makes sure of the folder for state before any work is done.
 func checkState() (dir string, err error) {
 	dir, err = stateDir("runs")

@@ -63,11 +63,9 @@ func (a *app) showAnswers(r *run.AnswerRelease) error {
 // undoneAnswers says what became of the answers of a run that was undone, "" where it had none.
 func undoneAnswers(ctx context.Context, s graphStore, runID string) string {
 	r, err := s.History().GetRun(ctx, runID)
-	if err != nil || r.Write == nil || r.Write.Table == "" || !slices.ContainsFunc(r.Write.Columns, isAnswer) {
+	holds := func(column string) bool { return strings.HasSuffix(column, "Answer") }
+	if err != nil || r.Write == nil || r.Write.Table == "" || !slices.ContainsFunc(r.Write.Columns, holds) {
 		return ""
 	}
 	return " Its answers are kept no more: whoever is asked again answers afresh, and pays again."
 }
-
-// isAnswer reports whether a column that a run wrote holds answers.
-func isAnswer(column string) bool { return strings.HasSuffix(column, "Answer") }

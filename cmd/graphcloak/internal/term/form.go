@@ -139,7 +139,7 @@ func writeCSV(w io.Writer, s Section) error {
 func (f Form) tables(w io.Writer, sections []Section) error {
 	var b strings.Builder
 	for _, s := range sections {
-		empty := s.Title == "" && s.Answer == "" && s.Text == "" && s.Columns == nil && len(s.Items) == 0
+		empty := s.Answer == "" && s.Text == "" && s.Columns == nil && len(s.Items) == 0 // a title is that of something
 		if s.Detail && !f.Verbose || empty {
 			continue
 		}
