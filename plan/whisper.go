@@ -143,15 +143,8 @@ func (p *Whisper) UnmarshalJSON(data []byte) error {
 }
 
 func (p *Whisper) unmarshal(data []byte) error {
-	var fields map[string]json.RawMessage
-	if err := strictjson.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if err := document.CheckVersion(fields, "plan file of answers"); err != nil {
-		return err
-	}
 	var d whisperDocument
-	if err := strictjson.Unmarshal(data, &d); err != nil {
+	if err := document.Read(data, "plan file of answers", &d); err != nil {
 		return err
 	}
 	if d.Question == nil {

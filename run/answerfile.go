@@ -50,15 +50,8 @@ func (r *AnswerRelease) UnmarshalJSON(data []byte) error {
 }
 
 func (r *AnswerRelease) unmarshal(data []byte) error {
-	var fields map[string]json.RawMessage
-	if err := strictjson.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if err := document.CheckVersion(fields, "release file of answers"); err != nil {
-		return err
-	}
 	var d answerDocument
-	if err := strictjson.Unmarshal(data, &d); err != nil {
+	if err := document.Read(data, "release file of answers", &d); err != nil {
 		return err
 	}
 	if d.Plan == nil || d.Release == nil || d.Signal.AnswerProperty == "" {

@@ -77,38 +77,15 @@ func (m *Model) answersToPay(ctx context.Context, p *plan.Whisper, sent []answer
 
 // PublishAnswers is [Model.Publish] for answers: they are kept on the nodes where the job says so, beside those that are there.
 func (m *Model) PublishAnswers(ctx context.Context, r *AnswerRelease, job Job) (int64, error) {
-	job, err := job.resolved(m.Source)
-	if err != nil {
-		return 0, err
-	}
-	written, err := m.publishAnswers(ctx, r, job)
-	if err != nil {
-		return 0, &UnfinishedError{job.RunID, IsSpent, err}
-	}
-	return written, nil
-}
-
-func (m *Model) publishAnswers(ctx context.Context, r *AnswerRelease, job Job) (int64, error) {
-	if !job.Write.Enabled {
-		return 0, markWritten(ctx, r, job)
-	}
-	paid, err := openPayment(ctx, job.Ledger, r)
-	if err != nil {
-		return 0, err
-	}
-	kept, err := m.keptBeside(ctx, r, job)
-	if err != nil {
-		return 0, err
-	}
 	rep := m.newReport()
 	m.describeAnswers(rep, r.Plan)
-	rep.SetPayment(paid)
-	rep.RunID, rep.ReleaseID, rep.Version, rep.Signal = job.RunID, r.ID(), job.Version, r.Signal.AnswerProperty
-	rep.EpsilonSpent = r.Plan.Epsilon
-	rep.Whisper = &report.Whisper{Rumour: r.Plan.Rumour, Round: r.Plan.Round, Asked: len(kept)}
-	table := report.NewAnswerReleaseTable(m.Graph, kept, rep, job.Write.Prefix)
-	if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
-		return 0, fmt.Errorf("write back: %w", err)
-	}
-	return table.Size(), markWritten(ctx, r, job)
+	rep.ReleaseID, rep.Signal, rep.EpsilonSpent = r.ID(), r.Signal.AnswerProperty, r.Plan.Epsilon
+	return m.publish(ctx, r, rep, job, func() (report.Table, error) {
+		kept, err := m.keptBeside(ctx, r, job)
+		if err != nil {
+			return report.Table{}, err
+		}
+		rep.Whisper = &report.Whisper{Rumour: r.Plan.Rumour, Round: r.Plan.Round, Asked: len(kept)}
+		return report.NewAnswerReleaseTable(m.Graph, kept, rep, job.Write.Prefix), nil
+	})
 }

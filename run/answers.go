@@ -49,18 +49,13 @@ func (m *Model) keptAnswers(ctx context.Context, job Job) (answer.Kept, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kept answers: %w", err)
 	}
-	yes, err := m.Source.Signal(ctx, m.Graph, names.Answer)
-	if err != nil {
-		return nil, fmt.Errorf("read kept answers: %w", err)
+	var columns [3][]float64
+	for k, name := range []string{names.Answer, names.Round, names.Epsilon} {
+		if columns[k], err = m.Source.Signal(ctx, m.Graph, name); err != nil {
+			return nil, fmt.Errorf("read kept answers: %w", err)
+		}
 	}
-	rounds, err := m.Source.Signal(ctx, m.Graph, names.Round)
-	if err != nil {
-		return nil, fmt.Errorf("read kept answers: %w", err)
-	}
-	epsilons, err := m.Source.Signal(ctx, m.Graph, names.Epsilon)
-	if err != nil {
-		return nil, fmt.Errorf("read kept answers: %w", err)
-	}
+	yes, rounds, epsilons := columns[0], columns[1], columns[2]
 	kept := make(answer.Kept)
 	for i, rumour := range about {
 		if rumour != job.Asking.Rumour {

@@ -5,7 +5,9 @@ package run
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -15,37 +17,55 @@ import (
 // properties written. An error is an [UnfinishedError]: of [Payment], of
 // [privacy.MarkWritten], [ErrNoLedger], [ErrNoSink], or the sink's.
 func (m *Model) Publish(ctx context.Context, r *Release, job Job) (int64, error) {
+	rep := m.newReport()
+	m.describeRelease(rep, r)
+	rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
+	return m.publish(ctx, r, rep, job, func() (report.Table, error) {
+		return report.NewReleaseTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
+	})
+}
+
+// publish is [Model.Publish] of a table, which takes what it says of the release from a report.
+func (m *Model) publish(ctx context.Context, r Drawn, rep *report.Report, job Job, table func() (report.Table, error)) (int64, error) {
 	job, err := job.resolved(m.Source)
 	if err != nil {
 		return 0, err
 	}
-	written, err := m.publish(ctx, r, job)
-	if err != nil {
+	rep.RunID, rep.Version = job.RunID, job.Version
+	if rep, err = m.writeBack(ctx, r, true, rep, job, table); err != nil {
 		return 0, &UnfinishedError{job.RunID, IsSpent, err}
 	}
-	return written, nil
+	return rep.NodePropertiesWritten, nil
 }
 
-func (m *Model) publish(ctx context.Context, r *Release, job Job) (int64, error) {
-	var written int64
-	if job.Write.Enabled {
-		paid, err := openPayment(ctx, job.Ledger, r)
+// writeBack writes a table where the job says so. Before, it finds the payment of a release that the job has paid for, and after it
+// closes its entry in the ledger.
+func (m *Model) writeBack(ctx context.Context, r Drawn, paid bool, rep *report.Report, job Job, table func() (report.Table, error)) (
+	*report.Report, error,
+) {
+	start := time.Now()
+	if paid {
+		e, err := openPayment(ctx, job.Ledger, r)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		rep := m.newReport()
-		rep.SetPayment(paid)
-		m.describeRelease(rep, r)
-		rep.RunID, rep.Version = job.RunID, job.Version
-		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
-		table, err := report.NewReleaseTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
-		if err != nil {
-			return 0, err
-		}
-		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
-			return 0, fmt.Errorf("write back: %w", err)
-		}
-		written = table.Size()
+		rep.SetPayment(e)
 	}
-	return written, markWritten(ctx, r, job)
+	if job.Write.Enabled {
+		t, err := table()
+		if err != nil {
+			return nil, err
+		}
+		if err := job.Write.To.Write(ctx, m.Graph, t, job.Write.Force); err != nil {
+			return nil, fmt.Errorf("write back: %w", err)
+		}
+		rep.NodePropertiesWritten = t.Size()
+	}
+	if paid {
+		if err := markWritten(ctx, r, job); err != nil {
+			return nil, err
+		}
+	}
+	rep.WriteMillis = plan.Since(start)
+	return rep, nil
 }

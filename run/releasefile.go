@@ -72,15 +72,8 @@ func (r *Release) UnmarshalJSON(data []byte) error {
 }
 
 func (r *Release) unmarshal(data []byte) error {
-	var fields map[string]json.RawMessage
-	if err := strictjson.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	if err := document.CheckVersion(fields, "release file"); err != nil {
-		return err
-	}
 	var d releaseDocument
-	if err := strictjson.Unmarshal(data, &d); err != nil {
+	if err := document.Read(data, "release file", &d); err != nil {
 		return err
 	}
 	if d.Model == nil || d.Release == nil {

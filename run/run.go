@@ -5,7 +5,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/graphcloak/graphcloak/plan"
@@ -169,29 +168,7 @@ func (m *Model) complete(ctx context.Context, r *Release, job Job) (*report.Repo
 	if job.RunID == r.ID() {
 		rep.EpsilonSpent, rep.DeltaSpent = rep.Epsilon, rep.Delta
 	}
-	start := time.Now()
-	if job.RunID == r.ID() {
-		paid, err := openPayment(ctx, job.Ledger, r)
-		if err != nil {
-			return nil, err
-		}
-		rep.SetPayment(paid)
-	}
-	if job.Write.Enabled {
-		table, err := report.NewTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
-		if err != nil {
-			return nil, err
-		}
-		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
-			return nil, fmt.Errorf("write back: %w", err)
-		}
-		rep.NodePropertiesWritten = table.Size()
-	}
-	if job.RunID == r.ID() {
-		if err := markWritten(ctx, r, job); err != nil {
-			return nil, err
-		}
-	}
-	rep.WriteMillis = plan.Since(start)
-	return rep, nil
+	return m.writeBack(ctx, r, job.RunID == r.ID(), rep, job, func() (report.Table, error) {
+		return report.NewTable(r.Release, m.SensorNodes(r.Plan()), rep, job.Write.Prefix)
+	})
 }

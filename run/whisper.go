@@ -180,31 +180,14 @@ func (m *Model) locateAndWrite(ctx context.Context, r *AnswerRelease, job Job) (
 		return nil, err
 	}
 	rep.RunID, rep.Version, rep.Configuration, rep.Signal = job.RunID, job.Version, job.Configuration, r.Signal.AnswerProperty
-	start := time.Now()
 	if !r.isOf(job) {
 		rep.Whisper.New = 0
 	} else {
-		paid, err := openPayment(ctx, job.Ledger, r)
-		if err != nil {
-			return nil, err
-		}
-		rep.SetPayment(paid)
 		rep.ReleaseID, rep.EpsilonSpent = r.ID(), r.Plan.Epsilon
 	}
-	if job.Write.Enabled {
-		table := report.NewAnswerTable(m.Graph, kept, rep, job.Write.Prefix)
-		if err := job.Write.To.Write(ctx, m.Graph, table, job.Write.Force); err != nil {
-			return nil, fmt.Errorf("write back: %w", err)
-		}
-		rep.NodePropertiesWritten = table.Size()
-	}
-	if r.isOf(job) {
-		if err := markWritten(ctx, r, job); err != nil {
-			return nil, err
-		}
-	}
-	rep.WriteMillis = plan.Since(start)
-	return rep, nil
+	return m.writeBack(ctx, r, r.isOf(job), rep, job, func() (report.Table, error) {
+		return report.NewAnswerTable(m.Graph, kept, rep, job.Write.Prefix), nil
+	})
 }
 
 // Locate says where the rumour began, from kept answers. It returns [plan.ErrGraphChanged] or [plan.ErrPlan] for a plan of another

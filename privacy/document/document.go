@@ -41,6 +41,18 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 	return pieces.Join(), nil
 }
 
+// Read reads a document of a kind.
+func Read(data []byte, what string, v any) error {
+	var fields map[string]json.RawMessage
+	if err := strictjson.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	if err := CheckVersion(fields, what); err != nil {
+		return err
+	}
+	return strictjson.Unmarshal(data, v)
+}
+
 // CheckVersion reads the version of a file before anything else in it, so that an
 // older or newer file, and one of another kind, is refused for what it is.
 func CheckVersion(fields map[string]json.RawMessage, what string) error {
