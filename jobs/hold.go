@@ -306,14 +306,8 @@ func (h *holding) put(ctx context.Context, end Ending, status Status, message st
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 		return ""
 	}
-	// part of it was spent on private values: no more is recorded of it
-	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
-	r.StartedAt, r.DurationMillis = now.Add(-took).Truncate(time.Second), whole.Milliseconds()
-	if status != Running {
-		r.EndedAt = r.StartedAt.Add(whole)
-	}
 	r.JobName, r.NominalTime, r.Status, r.ExitCode, r.Message = h.d.Name, h.claim.NominalTime, status, end.ExitCode, message
-	r = h.joined(ctx, r)
+	r = h.joined(ctx, r.Dated(now, took))
 	if err := h.e.Store.PutRun(ctx, r); err != nil {
 		h.e.Log.Warn("a run could not be added to the history", "job", h.d.Name, "runId", r.RunID, "error", err)
 	}

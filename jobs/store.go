@@ -221,6 +221,17 @@ type Run struct {
 // Put reports whether the run was put by [History.PutRun]. Else all that is known of it is from its table.
 func (r Run) Put() bool { return r.DurationMillis > 0 }
 
+// Dated is the run that has taken so long until now, by the store's clock, in whole seconds: a part of it was spent on private values,
+// and no more is recorded of that.
+func (r Run) Dated(now time.Time, took time.Duration) Run {
+	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
+	r.StartedAt, r.DurationMillis = now.UTC().Add(-took).Truncate(time.Second), whole.Milliseconds()
+	if r.Status != Running {
+		r.EndedAt = r.StartedAt.Add(whole)
+	}
+	return r
+}
+
 // Write is what a store locks of a run, and has written.
 type Write struct {
 	Status      Status   `json:"status"`        // RESERVED, RUNNING, then FINISHED or UNDONE; or RESERVED and CANCELED

@@ -82,18 +82,13 @@ func runEnded(job graphcloak.Job, mode string, rep *report.Report, err error) jo
 	return r
 }
 
-// putRun dates a run by the store's clock, in whole seconds as its report's times are.
+// putRun dates a run by the store's clock.
 func putRun(ctx context.Context, s graphStore, r jobs.Run, took time.Duration) error {
 	now, err := s.Ledger().Now(ctx)
 	if err != nil {
 		return err
 	}
-	whole := max(time.Second, (took + time.Second - 1).Truncate(time.Second))
-	r.StartedAt, r.DurationMillis = now.UTC().Add(-took).Truncate(time.Second), whole.Milliseconds()
-	if r.Status != jobs.Running {
-		r.EndedAt = r.StartedAt.Add(whole)
-	}
-	return s.History().PutRun(ctx, r)
+	return s.History().PutRun(ctx, r.Dated(now, took))
 }
 
 // allRuns is the history of a store with the releases in its ledger that are paid for
