@@ -182,10 +182,7 @@ func (a *app) showEvaluation(e *study.Evaluation) error {
 		sections = append(sections, keptSets(e))
 	}
 	return a.render(e, append(sections, term.Section{Title: "Notes", Text: term.OnePerLine(e.Notes)}, term.Section{Answer: e.Answer()},
-		term.Section{Items: []term.Item{
-			{Mark: "Spent", Text: spent},
-			{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"},
-		}})...)
+		spentAndNext(spent, "`graphcloak plan --target-accuracy 0.9` finds the ε for an accuracy"))...)
 }
 
 // scenarioList is the help on the names.

@@ -35,11 +35,8 @@ func (a *app) showPlan(p *graphcloak.Plan, accuracy *report.Accuracy) error {
 	}
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true},
 		term.Section{Answer: p.Answer()},
-		term.Section{Items: append(qualified(p.Promise().Qualified()),
-			term.Item{Mark: "Spent", Text: "nothing: a plan reads no signal"},
-			term.Item{Mark: "Next", Text: "-o plan.json keeps the plan with every number, and release --plan takes it; -v shows the " +
-				"guarantee in words"},
-		)})...)
+		spentAndNext("nothing: a plan reads no signal", "-o plan.json keeps the plan with every number, and release --plan takes it; "+
+			"-v shows the guarantee in words", qualified(p.Promise().Qualified())...))...)
 }
 
 // uniformReason says why noise is uniform though it might have been allocated.

@@ -66,6 +66,11 @@ func qualified(limits string) []term.Item {
 	return []term.Item{{Mark: "Promised", Text: "ε and δ are " + limits}}
 }
 
+// spentAndNext says below a result what it cost, and what may come next.
+func spentAndNext(spent, next string, before ...term.Item) term.Section {
+	return term.Section{Items: append(before, term.Item{Mark: "Spent", Text: spent}, term.Item{Mark: "Next", Text: next})}
+}
+
 // whatIsLeft describes a scope after a run.
 func whatIsLeft(b *page.Budget) string {
 	together := fmt.Sprintf("; %d releases together are at ε = %.4g, δ = %v", b.Releases, b.Epsilon, b.Delta) + b.Of()

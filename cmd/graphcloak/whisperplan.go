@@ -107,10 +107,8 @@ func (a *app) tellAnswerPlan(ctx context.Context, m *graphcloak.Model, p *graphc
 		head += " " + placed(list)
 	}
 	return a.render(p, append(sections, term.Section{Title: "Guarantee", Text: p.Sentence(), Detail: true}, term.Section{Answer: head},
-		term.Section{Items: []term.Item{
-			{Mark: "Spent", Text: "nothing: a plan reads no answer"},
-			{Mark: "Next", Text: "-o plan.json keeps the plan, and release --plan takes it; run asks and answers in one step"},
-		}})...)
+		spentAndNext("nothing: a plan reads no answer",
+			"-o plan.json keeps the plan, and release --plan takes it; run asks and answers in one step"))...)
 }
 
 // placed says how often whispers of the smallest and of the largest size are placed right.
@@ -189,10 +187,8 @@ func (a *app) evaluateAnswers(ctx context.Context, path string, trials int) erro
 				"far stated confidence is off. sure and wrong: another community has a probability above 0.9."},
 			term.Section{Title: "Notes", Text: noWhisperBound},
 			term.Section{Answer: placed(result.BySize)},
-			term.Section{Items: []term.Item{
-				{Mark: "Spent", Text: "nothing: the whispers were simulated, and no answer was read"},
-				{Mark: "Next", Text: "`graphcloak plan --target-accuracy 0.7` finds the ε for an accuracy"},
-			}})
+			spentAndNext("nothing: the whispers were simulated, and no answer was read",
+				"`graphcloak plan --target-accuracy 0.7` finds the ε for an accuracy"))
 	})
 }
 
