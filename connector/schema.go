@@ -44,13 +44,12 @@ const (
 
 // Merge returns the type of values of both types; "" is that of no value.
 func (t PropertyType) Merge(u PropertyType) PropertyType {
-	numeric := func(t PropertyType) bool { return t == IntegerType || t == NumberType }
 	switch {
 	case t == "" || t == u:
 		return u
 	case u == "":
 		return t
-	case numeric(t) && numeric(u):
+	case t.Numeric() && u.Numeric():
 		return NumberType
 	}
 	return OtherType

@@ -118,9 +118,11 @@ func (k *kindSurvey) look(fields []string) {
 	}
 }
 
-// typeOf is the type of a field. Text beside numbers is a column of text.
+// typeOf is the type of a field, "" of an empty one. Text beside numbers is a column of text.
 func typeOf(v any) connector.PropertyType {
 	switch v.(type) {
+	case nil:
+		return ""
 	case int64:
 		return connector.IntegerType
 	case float64:

@@ -78,10 +78,11 @@ func (l ledger) Update(ctx context.Context, scope, releaseID string, rule privac
 func (l ledger) afterwards(scope, releaseID string, rule privacy.Rule, failed error) error {
 	there := false
 	err := l.view(func(tx *bolt.Tx) error {
-		if tx == nil || tx.Bucket(ledgerBucket) == nil || tx.Bucket(ledgerBucket).Bucket([]byte(scope)) == nil {
+		b := scopeKept(tx, scope)
+		if b == nil {
 			return nil
 		}
-		account, prior, err := load(tx.Bucket(ledgerBucket).Bucket([]byte(scope)), scope, releaseID)
+		account, prior, err := load(b, scope, releaseID)
 		if err != nil {
 			return err
 		}
@@ -180,14 +181,9 @@ func releaseKey(releaseID string, seq []byte) []byte {
 // Entries returns the chain of a scope.
 func (l ledger) Entries(ctx context.Context, scope string) (entries []privacy.Entry, err error) {
 	err = l.view(func(tx *bolt.Tx) error {
-		if tx == nil || tx.Bucket(ledgerBucket) == nil {
-			return nil
+		if b := scopeKept(tx, scope); b != nil {
+			entries, err = chain(b)
 		}
-		b := tx.Bucket(ledgerBucket).Bucket([]byte(scope))
-		if b == nil {
-			return nil
-		}
-		entries, err = chain(b)
 		return err
 	})
 	return entries, err
@@ -206,30 +202,38 @@ func chain(b *bolt.Bucket) (entries []privacy.Entry, err error) {
 // All returns the chains of all scopes.
 func (l ledger) All(ctx context.Context) (map[string][]privacy.Entry, error) {
 	all := make(map[string][]privacy.Entry)
-	err := l.view(func(tx *bolt.Tx) error {
-		if tx == nil || tx.Bucket(ledgerBucket) == nil {
-			return nil
-		}
-		return tx.Bucket(ledgerBucket).ForEachBucket(func(scope []byte) (err error) {
-			all[string(scope)], err = chain(tx.Bucket(ledgerBucket).Bucket(scope))
-			return err
-		})
+	err := l.eachScope(func(scope string, b *bolt.Bucket) (err error) {
+		all[scope], err = chain(b)
+		return err
 	})
 	return all, err
 }
 
 // Scopes returns the scopes that have entries, ascending.
 func (l ledger) Scopes(ctx context.Context) (scopes []string, err error) {
-	err = l.view(func(tx *bolt.Tx) error {
+	err = l.eachScope(func(scope string, _ *bolt.Bucket) error {
+		scopes = append(scopes, scope)
+		return nil
+	})
+	return scopes, err
+}
+
+// eachScope calls f for the scopes that are kept, ascending.
+func (l ledger) eachScope(f func(scope string, b *bolt.Bucket) error) error {
+	return l.view(func(tx *bolt.Tx) error {
 		if tx == nil || tx.Bucket(ledgerBucket) == nil {
 			return nil
 		}
-		return tx.Bucket(ledgerBucket).ForEachBucket(func(scope []byte) error {
-			scopes = append(scopes, string(scope))
-			return nil
-		})
+		return tx.Bucket(ledgerBucket).ForEachBucket(func(scope []byte) error { return f(string(scope), scopeKept(tx, string(scope))) })
 	})
-	return scopes, err
+}
+
+// scopeKept is the bucket of a scope; nil: nothing of it is kept.
+func scopeKept(tx *bolt.Tx, scope string) *bolt.Bucket {
+	if tx == nil || tx.Bucket(ledgerBucket) == nil {
+		return nil
+	}
+	return tx.Bucket(ledgerBucket).Bucket([]byte(scope))
 }
 
 // identify draws the id of the ledger unless it has one.

@@ -4,6 +4,7 @@ package folder
 
 import (
 	"context"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
 )
@@ -33,51 +34,13 @@ func (c *CSV) Relationships(ctx context.Context, size int, take func([]Row) erro
 	return c.rows(ctx, relationshipsFile, size, take)
 }
 
-// kind is the type of a column, from narrow to wide; whole numbers widen to
-// numbers, all else to text.
-type kind int
-
-const (
-	empty kind = iota
-	whole
-	number
-	truth
-	text
-)
-
-func kindOf(field string) kind {
-	switch connector.Parse(field).(type) {
-	case nil:
-		return empty
-	case int64:
-		return whole
-	case float64:
-		return number
-	case bool:
-		return truth
-	}
-	return text
-}
-
-func (k kind) widen(field string) kind {
-	f := kindOf(field)
-	switch {
-	case f == empty || f == k:
-		return k
-	case k == empty:
-		return f
-	case k == whole && f == number, k == number && f == whole:
-		return number
-	}
-	return text
-}
-
-func (k kind) parse(field string) any {
-	if k == text {
-		return string([]byte(field))
-	}
+// parse is the value of a field in a column of a type: whole numbers beside others are numbers, and all else that is mixed is text.
+func parse(field string, of connector.PropertyType) any {
 	v := connector.Parse(field)
-	if i, ok := v.(int64); ok && k == number {
+	switch i, whole := v.(int64); {
+	case of == connector.TextType || of == connector.OtherType:
+		return strings.Clone(field)
+	case whole && of == connector.NumberType:
 		return float64(i)
 	}
 	return v
@@ -106,7 +69,7 @@ func (c *CSV) rows(ctx context.Context, name string, size int, take func([]Row) 
 		row := make(Row, len(names))
 		for j, k := range named {
 			if fields[k] != "" {
-				row[names[j]] = kinds[names[j]].parse(fields[k])
+				row[names[j]] = parse(fields[k], kinds[names[j]])
 			}
 			held += valueSize + len(fields[k])
 		}
@@ -121,20 +84,20 @@ func (c *CSV) rows(ctx context.Context, name string, size int, take func([]Row) 
 }
 
 // kinds returns the type of each column, by its name, and the number of rows.
-func (c *CSV) kinds(ctx context.Context, name string) (kinds map[string]kind, rows int, err error) {
+func (c *CSV) kinds(ctx context.Context, name string) (kinds map[string]connector.PropertyType, rows int, err error) {
 	t, err := c.open(name, needs[name]...)
 	if err != nil {
 		return nil, 0, err
 	}
-	found := make([]kind, len(t.header))
+	found := make([]connector.PropertyType, len(t.header))
 	err = t.each(ctx, nil, func(_ int, fields []string) error {
 		for k, f := range fields {
-			found[k] = found[k].widen(f)
+			found[k] = found[k].Merge(typeOf(connector.Parse(f)))
 		}
 		rows++
 		return nil
 	})
-	kinds = make(map[string]kind, len(found))
+	kinds = make(map[string]connector.PropertyType, len(found))
 	for k, name := range t.header {
 		kinds[name] = found[k]
 	}
