@@ -56,7 +56,7 @@ var table = map[string]row{
 	"recovery/posterior": {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
 	"recovery":           {layer: 2, imports: []string{"laplacian/linop", "recovery/measurement", "internal/dense", "internal/parallel"}},
 
-	"recovery/whisper": {layer: 2, imports: []string{"graph", "laplacian/linop", "recovery/posterior", "internal/parallel"}},
+	"recovery/whisper": {layer: 2, imports: []string{"graph", "recovery/posterior", "internal/parallel"}},
 
 	"privacy/document": {layer: 2, imports: []string{"privacy", "internal/strictjson", "internal/parallel"}},
 	"privacy/audit":    {layer: 2, imports: []string{"graph", "privacy", "privacy/answer"}},

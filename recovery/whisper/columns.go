@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // width bounds the columns that are computed together.
@@ -40,13 +39,12 @@ type spread struct {
 	rate       []float64 // nil: all 1
 	fastest    []float64 // largest rate of a node's relationships
 	component  []int32
-	components []int          // their sizes
-	sizes      []float64      // numbers of people who have heard, ascending
-	heat       linop.Operator // nil: the mean field of SI
+	components []int     // their sizes
+	sizes      []float64 // numbers of people who have heard, ascending
 	negligible float64
 }
 
-// newSpread prepares all but sizes and heat.
+// newSpread prepares all but sizes.
 func newSpread(g *graph.Graph) spread {
 	var m spread
 	var weight []float64
@@ -145,10 +143,7 @@ type reading func(place int) float64
 
 // columns calls emit once for every source and every size of the grid that is possible from it: column c, the k-th size.
 func (b *block) columns(sources []int32, emit func(c, k int, x reading)) {
-	if b.reset(sources); b.m.heat != nil {
-		b.diffuse(sources, emit)
-		return
-	}
+	b.reset(sources)
 	done := row{} // 1: every size was read
 	for c := len(sources); c < width; c++ {
 		done[c] = 1
@@ -174,31 +169,6 @@ func (b *block) columns(sources []int32, emit func(c, k int, x reading)) {
 		before = b.sum
 		b.derive()
 		b.advance(&done)
-	}
-}
-
-// diffuse reads the columns of heat: at size m its share of m people, and at most 1.
-func (b *block) diffuse(sources []int32, emit func(c, k int, x reading)) {
-	n := len(b.place)
-	in, out := make([]float64, n*len(sources)), make([]float64, n*len(sources))
-	for c, i := range sources {
-		in[int(i)*len(sources)+c] = 1
-	}
-	linop.MulBlockTo(b.m.heat, out, false, in, len(sources))
-	for i := range n {
-		b.reach(int32(i))
-	}
-	for c, i := range sources {
-		for k := range b.m.sizesFrom(i) {
-			size := b.m.target(i, k)
-			emit(c, k, func(place int) float64 {
-				x := min(1, size*out[int(b.nodes[place])*len(sources)+c])
-				if x < b.m.negligible {
-					return 0
-				}
-				return x
-			})
-		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/graphcloak/graphcloak/graph"
-	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // ErrInvalid marks an input that is not well defined: the caller must change it.
@@ -21,9 +20,6 @@ type Options struct {
 	Labels []int   // community of each node, 0 … C−1
 	Reach  int     // how many have heard, where that is known; 0: from 3 to half of the nodes or MostHeard, log-uniform
 	Asked  []bool  // who was or will be asked; nil: everybody
-	// Heat is e^{-τL}, n × n, where the chance that a person has heard is their share of heat times the number of people who
-	// have; nil: the mean field of SI.
-	Heat linop.Operator
 }
 
 // Model is the likelihood of answers given who started a rumour, on one graph. It is safe for concurrent use.
@@ -63,13 +59,8 @@ func New(g *graph.Graph, o Options) (*Model, error) {
 	case len(o.Labels) != n:
 		return nil, fmt.Errorf("%w: %d labels for %d nodes", ErrInvalid, len(o.Labels), n)
 	}
-	if o.Heat != nil {
-		if r, c := o.Heat.Dims(); r != n || c != n {
-			return nil, fmt.Errorf("%w: the operator of heat is %d × %d, want order %d", ErrInvalid, r, c, n)
-		}
-	}
 	m := &Model{spread: newSpread(g), flip: o.Flip, labels: o.Labels, asked: o.Asked}
-	if m.heat = o.Heat; n > LargeGraph {
+	if n > LargeGraph {
 		m.sampled, m.negligible = true, coarse
 	}
 	for i, l := range o.Labels {

@@ -15,10 +15,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
-	"github.com/graphcloak/graphcloak/laplacian"
 )
 
 // plain trusts the likelihood as it is.
@@ -34,12 +32,6 @@ func town(t *testing.T, n int) (*graph.Graph, []int) {
 		t.Fatal(err)
 	}
 	return g, labels
-}
-
-// heat returns e^{-τL}.
-func heat(t *testing.T, g *graph.Graph, tau float64) *expm.Diffusion {
-	t.Helper()
-	return must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), tau, expm.Options{}))(t)
 }
 
 // located returns the results of those who say yes.
@@ -59,12 +51,12 @@ func score(m *Model, trials []trial, results []Result) Evaluation {
 }
 
 // The posterior of all answers of five people, one of whom was not asked, is that of the product over people, and their evidence has
-// mean 1 where nobody has heard: both by enumeration, under either spread.
+// mean 1 where nobody has heard: both by enumeration.
 func TestLikelihood(t *testing.T) {
 	g := weighted(t, 5, graph.Edge{U: 0, V: 1, Weight: 1}, graph.Edge{U: 1, V: 2, Weight: 2}, graph.Edge{U: 2, V: 3, Weight: 1},
 		graph.Edge{U: 3, V: 4, Weight: 1}, graph.Edge{U: 0, V: 2, Weight: .5})
 	const flip = .2
-	for name, o := range map[string]Options{"si": {}, "heat": {Heat: heat(t, g, 1)}, "reach": {Reach: 2}} {
+	for name, o := range map[string]Options{"si": {}, "reach": {Reach: 2}} {
 		t.Run(name, func(t *testing.T) {
 			o.Flip, o.Labels, o.Asked = flip, []int{0, 0, 1, 1, 1}, []bool{true, true, false, true, true}
 			m := newModel(t, g, o)
@@ -459,17 +451,16 @@ func TestRefused(t *testing.T) {
 	good := Options{Flip: .25, Labels: labels}
 	m := newModel(t, g, good)
 	for name, spoil := range map[string]func(o *Options){
-		"no flips":         func(o *Options) { o.Flip = 0 },
-		"half flips":       func(o *Options) { o.Flip = .5 },
-		"not a number":     func(o *Options) { o.Flip = math.NaN() },
-		"few labels":       func(o *Options) { o.Labels = o.Labels[1:] },
-		"negative label":   func(o *Options) { o.Labels = slices.Repeat([]int{-1}, 40) },
-		"empty community":  func(o *Options) { o.Labels = slices.Repeat([]int{1}, 40) },
-		"large label":      func(o *Options) { o.Labels = slices.Repeat([]int{40}, 40) },
-		"reach":            func(o *Options) { o.Reach = 41 },
-		"negative reach":   func(o *Options) { o.Reach = -1 },
-		"few asked":        func(o *Options) { o.Asked = []bool{true} },
-		"another operator": func(o *Options) { o.Heat = heat(t, weighted(t, 2, graph.Edge{U: 0, V: 1, Weight: 1}), 1) },
+		"no flips":        func(o *Options) { o.Flip = 0 },
+		"half flips":      func(o *Options) { o.Flip = .5 },
+		"not a number":    func(o *Options) { o.Flip = math.NaN() },
+		"few labels":      func(o *Options) { o.Labels = o.Labels[1:] },
+		"negative label":  func(o *Options) { o.Labels = slices.Repeat([]int{-1}, 40) },
+		"empty community": func(o *Options) { o.Labels = slices.Repeat([]int{1}, 40) },
+		"large label":     func(o *Options) { o.Labels = slices.Repeat([]int{40}, 40) },
+		"reach":           func(o *Options) { o.Reach = 41 },
+		"negative reach":  func(o *Options) { o.Reach = -1 },
+		"few asked":       func(o *Options) { o.Asked = []bool{true} },
 	} {
 		o := good
 		spoil(&o)
