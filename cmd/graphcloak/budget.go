@@ -225,20 +225,18 @@ type headRow struct {
 }
 
 // heads verifies all chains and returns their heads.
-func (a *app) heads(ctx context.Context, l privacy.Ledger) (scopes []string, rows []headRow, err error) {
-	if scopes, err = l.Scopes(ctx); err != nil {
-		return nil, nil, err
-	}
-	rows = []headRow{}
+func (a *app) heads(ctx context.Context, l privacy.Ledger) ([]headRow, error) {
+	scopes, err := l.Scopes(ctx)
+	rows := make([]headRow, len(scopes))
 	for i, scope := range scopes {
 		a.progress("verify", int64(i), int64(len(scopes)))
 		account, err := privacy.VerifyLedger(ctx, l, scope)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		rows = append(rows, headRow{scope, account.Entries, account.Head})
+		rows[i] = headRow{scope, account.Entries, account.Head}
 	}
-	return scopes, rows, nil
+	return rows, err
 }
 
 func newBudgetVerifyCommand(app *app) *cobra.Command {
@@ -256,11 +254,11 @@ func newBudgetVerifyCommand(app *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		scopes, rows, err := app.heads(ctx, l)
+		rows, err := app.heads(ctx, l)
 		if err != nil {
 			return err
 		}
-		if err := containHeads(ctx, l, scopes, heads); err != nil {
+		if err := containHeads(ctx, l, heads); err != nil {
 			return err
 		}
 		seen, err := marks()
@@ -295,16 +293,13 @@ func parseHeads(kept []string) ([]privacy.Digest, error) {
 }
 
 // containHeads finds each head in a chain.
-func containHeads(ctx context.Context, l privacy.Ledger, scopes []string, heads []privacy.Digest) error {
-	chains := make([][]privacy.Entry, len(scopes))
-	for i, scope := range scopes {
-		var err error
-		if chains[i], err = l.Entries(ctx, scope); err != nil {
-			return err
-		}
+func containHeads(ctx context.Context, l privacy.Ledger, heads []privacy.Digest) error {
+	all, err := run.PaymentsOf(ctx, l, "")
+	if err != nil {
+		return err
 	}
 	for _, head := range heads {
-		if !slices.ContainsFunc(chains, func(c []privacy.Entry) bool { return privacy.Contains(c, head) }) {
+		if !privacy.Contains(all, head) {
 			return fail(exitConflict, "no chain contains the head %s", head).
 				hint("the ledger was restored from a copy older than this head, or replaced, or is another one: what was spent since " +
 					"is not in it. " +

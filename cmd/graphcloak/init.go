@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -93,7 +94,10 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 		a.note("Note: there are more labels, types or properties than init looks at; flags such as --node-labels name any")
 	}
 	given := a.given()
-	if err := checkPrivate(ctx, s, schema, given.Private(), a.config.Signal.AnswerProperty != ""); err != nil {
+	if err := a.checkSignal(ctx, s, signalOf(a.config)); err != nil {
+		return advice.Choice{}, err
+	}
+	if err := checkNumbers(schema, cmp.Or(a.config.Signal.SourceProperty, a.config.Signal.MeasurementProperty)); err != nil {
 		return advice.Choice{}, err
 	}
 	schema = advice.Nameable(schema)
@@ -124,19 +128,8 @@ func (a *app) choose(ctx context.Context, s graphStore) (advice.Choice, error) {
 	return choice, nil
 }
 
-// checkPrivate refuses a private property that the store does not have, or that holds no
-// numbers where it is none of answers, by what the schema says of it.
-func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, property string, answers bool) error {
-	if property == "" {
-		return nil
-	}
-	known, err := s.Properties(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(known, property) {
-		return connector.NotFound("property", property, known)
-	}
+// checkNumbers refuses a private property that holds no numbers, by what the schema says of it.
+func checkNumbers(schema connector.Schema, property string) error {
 	var kind connector.PropertyType
 	for _, k := range schema.Labels {
 		for _, p := range k.Properties {
@@ -145,7 +138,7 @@ func checkPrivate(ctx context.Context, s graphStore, schema connector.Schema, pr
 			}
 		}
 	}
-	if kind != "" && !kind.Numeric() && !answers {
+	if kind != "" && !kind.Numeric() {
 		return fail(exitValidation, "the property %q holds no numbers, and what is released are numbers", property).
 			hint("name another property with --source-property or --measurement-property")
 	}
