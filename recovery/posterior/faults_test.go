@@ -234,13 +234,7 @@ func TestFaultyPosteriorSameBits(t *testing.T) {
 // leave a posterior that adds up.
 func TestFaultyExtremes(t *testing.T) {
 	d, f := sensing(20, .05, -1)
-	set := func(v float64) []float64 {
-		y := make([]float64, 20)
-		for s := range y {
-			y[s] = v
-		}
-		return y
-	}
+	set := func(v float64) []float64 { return slices.Repeat([]float64{v}, 20) }
 	one, oneFaults := sensing(1, .05, 0)
 	for name, test := range map[string]struct {
 		d measurement.Data
@@ -258,23 +252,10 @@ func TestFaultyExtremes(t *testing.T) {
 		"narrow range": {d, posterior.Faults{Rate: .01, Low: f.Low, High: set(1e-3)}},
 	} {
 		p, err := posterior.New(t.Context(), test.d, posterior.Options{Faults: test.f})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
+		checkFinite(t, name, p, err)
 		test.d.A = productsOnly{test.d.A}
-		bounded, err := posterior.New(t.Context(), test.d, posterior.Options{Faults: test.f})
-		if err != nil || !(math.Abs(floats.Sum(bounded.Probability)-1) < 1e-9) {
-			t.Errorf("%s, by products: %+v, %v", name, bounded, err)
-		}
-		if sum := floats.Sum(p.Probability); math.Abs(sum-1) > 1e-9 || math.IsNaN(p.LogPresence) || math.IsInf(p.LogPresence, 0) {
-			t.Errorf("%s: the posterior adds up to %v, log presence %v", name, sum, p.LogPresence)
-		}
-		for s, v := range p.Faulty {
-			if !(v >= 0 && v <= 1) {
-				t.Errorf("%s: sensor %d is broken with probability %v", name, s, v)
-			}
-		}
+		p, err = posterior.New(t.Context(), test.d, posterior.Options{Faults: test.f})
+		checkFinite(t, name+", by products", p, err)
 	}
 }
 
