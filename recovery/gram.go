@@ -22,14 +22,14 @@ const gramSensors = 1000
 
 // gramCond bounds the condition of the Gram matrix of columns of length 1, the square
 // of theirs: a few refinements then reach rounding.
-const gramCond = 1e10
+const gramCond = 1e14
 
 // gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
 // column then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 29
 
 // maxSingleFlips bounds the number of exchanges of a single variable.
-const maxSingleFlips = 200
+const maxSingleFlips = 1000
 
 // gram solves the same problem as master from the Gram matrix of the columns, where
 // they are well conditioned and block pivoting converges. Otherwise solve reports false
@@ -178,22 +178,31 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 
 // solve is block principal pivoting as in master; where the number of violations does
 // not fall, one variable at a time until it does. That ends for a fixed λ; here λ moves
-// with the free set, and maxSingleFlips bounds it. It reports false where it does not
+// with the free set, and maxSingleFlips bounds it. Where too many variables became free at once for
+// their columns to be independent, half of them wait. It reports false where it does not
 // converge, or the columns are ill conditioned.
 func (s *gram) solve(eta float64, stop func() bool) bool {
 	// Under heavy cancellation in y − A f, squared norms lose the residual.
 	cancels := eta*eta < 1e-6*s.squared
 	fewest, tries := math.MaxInt, 5
+	var before []place
+	var flips []int
 	for !stop() {
 		if !s.factor() {
-			return false
+			if len(flips) < 2 {
+				return false
+			}
+			copy(s.at, before)
+			flips = flips[len(flips)/2:]
+			s.flip(flips)
+			continue
 		}
 		s.initial(eta)
 		if cancels {
 			s.updateResidual()
 			s.refine(eta)
 		}
-		flips := s.violated()
+		flips = s.violated()
 		if len(flips) == 0 {
 			if !s.converge(eta) {
 				return false
@@ -212,18 +221,24 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 				return false
 			}
 		}
-		for _, j := range flips {
-			switch {
-			case s.at[j] != free:
-				s.at[j] = free
-			case s.x[j] > 1:
-				s.at[j] = atUpper
-			default:
-				s.at[j] = atZero
-			}
-		}
+		before = append(before[:0], s.at...)
+		s.flip(flips)
 	}
 	return false
+}
+
+// flip moves variables across the bound or the condition that they violate.
+func (s *gram) flip(js []int) {
+	for _, j := range js {
+		switch {
+		case s.at[j] != free:
+			s.at[j] = free
+		case s.x[j] > 1:
+			s.at[j] = atUpper
+		default:
+			s.at[j] = atZero
+		}
+	}
 }
 
 // refine takes one step of iterative refinement from the true residual, which removes the
