@@ -53,16 +53,22 @@ type sensorElement struct {
 const mechanism = "roundedGaussian"
 
 // MarshalJSON writes the plan; the same plan gives the same bytes.
-func (p *Plan) MarshalJSON() ([]byte, error) {
-	d := planDocument{Sensors: make([]sensorElement, len(p.Sensors))}
-	var err error
-	if d.planHead, err = p.head(); err != nil {
+func (p *Plan) MarshalJSON() ([]byte, error) { return p.appendJSON(nil) }
+
+func (p *Plan) appendJSON(text []byte) ([]byte, error) {
+	fields, err := p.head()
+	if err != nil {
 		return nil, err
 	}
-	for i, s := range p.Sensors {
-		d.Sensors[i] = sensorElement{s, s.Sigma()}
+	head, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(d)
+	text = append(append(text, head[:len(head)-1]...), `,"sensors":`...)
+	text, err = strictjson.AppendList(text, len(p.Sensors), func(i int) sensorElement {
+		return sensorElement{p.Sensors[i], p.Sensors[i].Sigma()}
+	})
+	return append(text, '}'), err
 }
 
 func (p *Plan) head() (planHead, error) {

@@ -217,14 +217,19 @@ func (r *Release) digest(plan Digest) Digest {
 }
 
 type releaseDocument struct {
-	SchemaVersion int            `json:"schemaVersion"`
-	ReleaseID     string         `json:"releaseId"`
-	PlanDigest    Digest         `json:"planDigest"`
-	Digest        Digest         `json:"digest"`
-	Deployment    string         `json:"deployment,omitempty"`
-	Epoch         uint32         `json:"epoch,omitempty"`
-	Values        []valueElement `json:"values"`
-	Plan          *Plan          `json:"plan"`
+	releaseHead
+	Values []valueElement `json:"values"`
+	Plan   *Plan          `json:"plan"`
+}
+
+// releaseHead is a release without its values and its plan.
+type releaseHead struct {
+	SchemaVersion int    `json:"schemaVersion"`
+	ReleaseID     string `json:"releaseId"`
+	PlanDigest    Digest `json:"planDigest"`
+	Digest        Digest `json:"digest"`
+	Deployment    string `json:"deployment,omitempty"`
+	Epoch         uint32 `json:"epoch,omitempty"`
 }
 
 type valueElement struct {
@@ -240,18 +245,25 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := releaseDocument{
-		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: r.digest(plan),
-		Deployment: r.deployment, Epoch: r.epoch, Values: make([]valueElement, len(r.x)), Plan: r.plan,
+	text, err := json.Marshal(releaseHead{
+		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: r.digest(plan), Deployment: r.deployment, Epoch: r.epoch,
+	})
+	if err != nil {
+		return nil, err
 	}
-	for i, x := range r.x {
+	text, err = strictjson.AppendList(append(text[:len(text)-1], `,"values":`...), len(r.x), func(i int) valueElement {
 		s := r.plan.Sensors[i]
-		d.Values[i] = valueElement{ID: s.ID, Steps: x, Value: value(x, s.Exponent)}
+		v := valueElement{ID: s.ID, Steps: r.x[i], Value: value(r.x[i], s.Exponent)}
 		if r.nonces != nil {
-			d.Values[i].Nonce = &r.nonces[i]
+			v.Nonce = &r.nonces[i]
 		}
+		return v
+	})
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(d)
+	text, err = r.plan.appendJSON(append(text, `,"plan":`...))
+	return append(text, '}'), err
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated

@@ -5,8 +5,12 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Object joins members to an object, by ascending name, as encoding/json writes a map, but
@@ -29,3 +33,110 @@ type Pieces [][]byte
 
 // Join returns the text.
 func (p Pieces) Join() []byte { return bytes.Join(p, nil) }
+
+// elements is the number of elements of a list that encoding/json writes together.
+const elements = 1 << 10
+
+// AppendList appends a list of n as encoding/json writes it. It holds the text once; encoding/json holds it up to four times.
+func AppendList[T any](text []byte, n int, at func(i int) T) ([]byte, error) {
+	text = append(text, '[')
+	for from := 0; from < n; from += elements {
+		part := make([]T, min(elements, n-from))
+		for k := range part {
+			part[k] = at(from + k)
+		}
+		written, err := json.Marshal(part)
+		if err != nil {
+			return nil, err
+		}
+		if from == 0 {
+			text = slices.Grow(text, len(written)/len(part)*n*9/8)
+		} else {
+			text = append(text, ',')
+		}
+		text = append(text, written[1:len(written)-1]...)
+	}
+	return append(text, ']'), nil
+}
+
+// longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one.
+const longValue = 1 << 16
+
+// WriteCanonical writes what [Canonical] returns for the object of these members, without holding it. Names are ASCII.
+func WriteCanonical(w io.Writer, members map[string]json.RawMessage) error {
+	return writeMembers(jsontext.NewEncoder(withoutNewline{w}, canonical), members)
+}
+
+// writeMembers writes them by ascending name: that of RFC 8785 for ASCII.
+func writeMembers(e *jsontext.Encoder, members map[string]json.RawMessage) error {
+	if err := e.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if err := e.WriteToken(jsontext.String(name)); err != nil {
+			return err
+		}
+		if err := writeValue(e, members[name]); err != nil {
+			return err
+		}
+	}
+	return e.WriteToken(jsontext.EndObject)
+}
+
+func writeValue(e *jsontext.Encoder, value []byte) error {
+	kind := jsontext.Value(value).Kind()
+	if len(value) < longValue || kind != '{' && kind != '[' {
+		return e.WriteValue(value)
+	}
+	if kind == '{' {
+		members, err := Members(value)
+		if err != nil {
+			return err
+		}
+		return writeMembers(e, members)
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(value))
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	err := e.WriteToken(jsontext.BeginArray)
+	for err == nil && d.PeekKind() != ']' {
+		var v jsontext.Value
+		if v, err = d.ReadValue(); err == nil {
+			err = writeValue(e, v)
+		}
+	}
+	return errors.Join(err, e.WriteToken(jsontext.EndArray))
+}
+
+// Members returns the members of an object, which stay parts of its text.
+func Members(object []byte) (map[string]json.RawMessage, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	members := make(map[string]json.RawMessage)
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := name.String()
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		end := d.InputOffset()
+		members[key] = object[end-int64(len(v)) : end : end] // v itself lasts until the next read
+	}
+	_, err := d.ReadToken()
+	return members, err
+}
+
+// withoutNewline leaves out the line's end that an encoder writes behind a value. There is none within canonical JSON.
+type withoutNewline struct{ io.Writer }
+
+func (w withoutNewline) Write(p []byte) (int, error) {
+	_, err := w.Writer.Write(bytes.TrimSuffix(p, []byte{'\n'}))
+	return len(p), err
+}

@@ -3,7 +3,11 @@
 package strictjson_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/graphcloak/graphcloak/internal/must"
@@ -19,5 +23,47 @@ func TestObject(t *testing.T) {
 		if got := string(strictjson.Object(members).Join()); got != string(want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// A long object is written as Canonical returns it: order, numbers and escapes at every depth.
+func TestWriteCanonical(t *testing.T) {
+	list := func(element string, n int) string { return "[" + strings.Repeat(element+",", n) + element + "]" }
+	long := list(`{"b":1.50,"a":"é\u003c","c":[]}`, 5000)
+	for name, text := range map[string]string{
+		"short": `{"b":[1e2,{"z":1,"y":2}],"a":null}`, "empty": `{}`,
+		"long": `{"z":` + long + `,"b":{"y":` + long + `,"x":{"q":1,"p":` + list(`2.0`, 50000) + `}},"s":"` + strings.Repeat("x", 1<<17) +
+			`"}`,
+		"digits": `{"n":` + list(`9007199254740993`, 20000) + `}`,
+	} {
+		var members map[string]json.RawMessage
+		must.Do(t, json.Unmarshal([]byte(text), &members))
+		var got bytes.Buffer
+		must.Do(t, strictjson.WriteCanonical(&got, members))
+		if want := must.Get(strictjson.Canonical([]byte(text)))(t); !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s: %d bytes, want %d: it is not the canonical form", name, got.Len(), len(want))
+		}
+	}
+	wrong := map[string]json.RawMessage{"a": json.RawMessage("[" + strings.Repeat("1,", 1<<16) + "}")}
+	if strictjson.WriteCanonical(io.Discard, wrong) == nil {
+		t.Error("what is no JSON was written")
+	}
+}
+
+// A list is written as encoding/json writes it, whatever its length.
+func TestAppendList(t *testing.T) {
+	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000} {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = strings.Repeat("<é", i%7)
+		}
+		want := must.Get(json.Marshal(list))(t)
+		got := must.Get(strictjson.AppendList([]byte("x"), n, func(i int) string { return list[i] }))(t)
+		if string(got) != "x"+string(want) {
+			t.Errorf("%d elements: another text", n)
+		}
+	}
+	if _, err := strictjson.AppendList(nil, 2, func(i int) float64 { return math.Inf(i) }); err == nil {
+		t.Error("a number that JSON has not was written")
 	}
 }

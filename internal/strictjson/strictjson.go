@@ -148,11 +148,14 @@ func Compare(data, want []byte, last string) error {
 	return difference(got, expected, jsontext.Pointer(last))
 }
 
+// canonical is the form of RFC 8785, but with integers of any size exact.
+var canonical = jsonv2.JoinOptions(jsontext.CanonicalizeRawFloats(true), jsontext.ReorderRawObjects(true))
+
 // Canonical returns the form of RFC 8785, but with integers of any size exact.
 func Canonical(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(len(data) + len(data)/4 + 64) // as much as the encoder wants left at the end
-	e := jsontext.NewEncoder(&b, jsontext.CanonicalizeRawFloats(true), jsontext.ReorderRawObjects(true))
+	e := jsontext.NewEncoder(&b, canonical)
 	if err := e.WriteValue(data); err != nil {
 		return nil, explain(data, err)
 	}

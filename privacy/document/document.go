@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
 	"github.com/graphcloak/graphcloak/privacy"
@@ -28,11 +29,11 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, err
 	}
 	fields[versionKey] = version
-	text, err := strictjson.Canonical(strictjson.Object(fields).Join())
-	if err != nil {
+	sum := sha256.New()
+	if err := strictjson.WriteCanonical(sum, fields); err != nil {
 		return nil, err
 	}
-	if fields[SealKey], err = json.Marshal(privacy.Digest(sha256.Sum256(text))); err != nil {
+	if fields[SealKey], err = json.Marshal(privacy.Digest(sum.Sum(nil))); err != nil {
 		return nil, err
 	}
 	delete(fields, versionKey)
@@ -92,9 +93,11 @@ func Merge(fields map[string]json.RawMessage, parts ...any) error {
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal(data, &fields); err != nil {
+		members, err := strictjson.Members(data)
+		if err != nil {
 			return err
 		}
+		maps.Copy(fields, members)
 	}
 	return nil
 }
