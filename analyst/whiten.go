@@ -101,7 +101,7 @@ func (w *Whitened) WithValues(values []float64) *Whitened {
 // ComputeSpectrum computes what the radius needs of the operator, once for
 // all values that [Whitened.WithValues] puts in. It returns [recovery.ErrInvalid] as Prepare does.
 func (w *Whitened) ComputeSpectrum(ctx context.Context) (err error) {
-	w.cached, err = recovery.Prepare(ctx, w.products, recovery.Rule{}, w.spectrum())
+	w.cached, err = recovery.Prepare(ctx, w.products, recovery.Auto, w.spectrum())
 	return err
 }
 
@@ -118,7 +118,7 @@ func (w *Whitened) Denoise(ctx context.Context, progress func(stage string, done
 	solver := recovery.ColumnGeneration{Options: recovery.Options{
 		Tol: gapTolerance, Neighbors: w.op.Graph.Neighbors, Progress: progress,
 	}}
-	result, ball, err := recovery.Recover(ctx, w.products, solver, recovery.Rule{}, w.spectrum())
+	result, ball, err := recovery.Recover(ctx, w.products, solver, recovery.Auto, w.spectrum())
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return nil, report.BPDN{}, err
 	}

@@ -9,7 +9,7 @@
 //
 //	p* = min 1ᵀf  subject to  0 ≤ f ≤ U, ‖A f − y‖₂ ≤ η,
 //
-// with the radius η of a [Rule], and a [Solver] solves it. Every [Result] carries
+// with the radius η of a [Rule], and [ColumnGeneration] solves it. Every [Result] carries
 // a proof: a dual vector whose bound equals the objective within the tolerance, or one that
 // proves the problem infeasible. No result is called optimal without it.
 //

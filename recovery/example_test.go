@@ -30,7 +30,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	res, ball, err := recovery.Recover(ctx, data, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil)
+	res, ball, err := recovery.Recover(ctx, data, recovery.ColumnGeneration{}, recovery.Chi2, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

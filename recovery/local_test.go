@@ -53,7 +53,7 @@ func TestLocalColumnsOfNormalEquations(t *testing.T) {
 	solver := ColumnGeneration{Options: Options{Tol: 1e-8, Neighbors: g.Neighbors}}
 	var results [2]*Result
 	for k, op := range []linop.Operator{w, unread{w}} {
-		if results[k], _, err = Recover(t.Context(), measurement.Data{A: op, Y: y}, solver, Rule{Kind: NormalEquations}, nil); err != nil {
+		if results[k], _, err = Recover(t.Context(), measurement.Data{A: op, Y: y}, solver, NormalEquations, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestNearlyDependentColumns(t *testing.T) {
 		y[i] += 1.05 * rnd.NormFloat64()
 	}
 	solver := ColumnGeneration{Options: Options{Tol: 1e-8, Neighbors: g.Neighbors}}
-	r, _, err := Recover(t.Context(), measurement.Data{A: w, Y: y}, solver, Rule{Kind: NormalEquations}, nil)
+	r, _, err := Recover(t.Context(), measurement.Data{A: w, Y: y}, solver, NormalEquations, nil)
 	if err != nil || r.Status != Optimal || r.Support < 100 {
 		t.Fatalf("%v at %d nodes: %v", r.Status, r.Support, err)
 	}

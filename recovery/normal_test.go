@@ -57,7 +57,7 @@ func TestNormalEquationsHoldTheNoise(t *testing.T) {
 		a := withValues(rnd, 60, 40, value)
 		d := measurement.Data{A: normed{products{linop.Dense{M: a}}, mat.Norm(a, 2)}, Y: make([]float64, 60)}
 		for beta, slack := range map[float64]float64{.5: .06, .05: .02} {
-			_, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.NormalEquations}, nil)
+			_, ball, err := recovery.NewProblem(t.Context(), d, recovery.NormalEquations, nil)
 			if err != nil || ball.Resized(.5) != ball {
 				t.Fatalf("%+v, want the median radius (%v)", ball, err)
 			}
@@ -92,7 +92,7 @@ func TestNormalEquationsChargeTheError(t *testing.T) {
 			y[i] += .3 * rnd.NormFloat64()
 		}
 		data := measurement.Data{A: normed{linop.Dense{M: a, Bound: d}, 12 * (1 + 1e-12)}, Y: y}
-		rule := recovery.Rule{Kind: recovery.NormalEquations}
+		rule := recovery.NormalEquations
 		p, _, err := recovery.NewProblem(t.Context(), data, rule, nil)
 		must.Do(t, err)
 		res, _, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, rule, nil)
@@ -143,8 +143,8 @@ func TestAutoByProducts(t *testing.T) {
 	dense, y := linop.Dense{M: a}, mat.Col(nil, 3, a)
 	for name, c := range map[string]struct {
 		op   linop.Operator
-		rule recovery.RuleKind
-		want recovery.RuleKind
+		rule recovery.Rule
+		want recovery.Rule
 	}{
 		"entries":             {dense, recovery.Auto, recovery.Projected},
 		"products":            {normed{products{dense}, 20}, recovery.Auto, recovery.NormalEquations},
@@ -152,7 +152,7 @@ func TestAutoByProducts(t *testing.T) {
 		"projected, products": {normed{products{dense}, 20}, recovery.Projected, recovery.Projected},
 		"normal, entries":     {dense, recovery.NormalEquations, recovery.NormalEquations},
 	} {
-		data, rule := measurement.Data{A: c.op, Y: y}, recovery.Rule{Kind: c.rule}
+		data, rule := measurement.Data{A: c.op, Y: y}, c.rule
 		p, ball, err := recovery.NewProblem(t.Context(), data, rule, nil)
 		if err != nil || ball.Rule != c.want {
 			t.Errorf("%s: %v (%v), want %v", name, ball.Rule, err, c.want)
@@ -168,17 +168,17 @@ func TestAutoByProducts(t *testing.T) {
 		}
 	}
 	hidden := measurement.Data{A: products{dense}, Y: y}
-	if _, _, err := recovery.NewProblem(t.Context(), hidden, recovery.Rule{Kind: recovery.NormalEquations}, nil); !errors.Is(err,
+	if _, _, err := recovery.NewProblem(t.Context(), hidden, recovery.NormalEquations, nil); !errors.Is(err,
 		recovery.ErrInvalid) {
 		t.Errorf("no bound on the norm: %v, want invalid", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	hidden.A = normed{hidden.A, 20}
-	if _, _, err := recovery.NewProblem(ctx, hidden, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := recovery.NewProblem(ctx, hidden, recovery.Auto, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if _, err := recovery.Prepare(ctx, hidden, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := recovery.Prepare(ctx, hidden, recovery.Auto, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled preparation: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 		m, rows, columns := apart(rnd)
 		n := len(rows)
 		_, u, data := measured(t, rnd, m, rows, columns, d, 1e10)
-		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, recovery.Rule{}, nil)
+		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{}, recovery.Auto, nil)
 		if err != nil {
 			t.Errorf("trial %d: %v", trial, err)
 			continue
@@ -97,7 +97,7 @@ func TestBlurKeepsToItsBlock(t *testing.T) {
 		if res.Gap > 1e-6 {
 			t.Errorf("trial %d: gap %v, want ≤ 1e-6", trial, res.Gap)
 		}
-		p, _, err := recovery.NewProblem(t.Context(), data, recovery.Rule{Kind: recovery.Chi2}, nil)
+		p, _, err := recovery.NewProblem(t.Context(), data, recovery.Chi2, nil)
 		must.Do(t, err)
 		p.Radius = ball.Radius
 		z := make([]float64, n) // a dual vector in the space of all sensors
@@ -160,7 +160,7 @@ func TestBlurLeavesTheBall(t *testing.T) {
 		n := len(rows)
 		y, u, data := measured(t, rnd, m, rows, columns, d, 1e6)
 		res, ball, err := recovery.Recover(t.Context(), data, recovery.ColumnGeneration{Options: recovery.Options{Tol: 1e-4}},
-			recovery.Rule{Kind: recovery.Chi2}, nil)
+			recovery.Chi2, nil)
 		if err != nil || res.Status != recovery.Optimal {
 			continue
 		}

@@ -18,10 +18,10 @@ import (
 
 // Ball describes the constraint ‖A f − y‖₂ ≤ η that a rule chose.
 type Ball struct {
-	Rule      RuleKind // as applied: Chi2 where Projected found nothing visible
-	Radius    float64  // whitened: times σ where every sensor has the same σ
-	Dimension int      // directions measured: sensors, singular vectors kept, or the effective number
-	Retried   bool     // a smaller radius was proved infeasible
+	Rule      Rule    // as applied: Chi2 where Projected found nothing visible
+	Radius    float64 // whitened: times σ where every sensor has the same σ
+	Dimension int     // directions measured: sensors, singular vectors kept, or the effective number
+	Retried   bool    // a smaller radius was proved infeasible
 
 	scale, freedom float64 // the squared norm of the noise is scale²·χ² of this freedom
 }
@@ -95,10 +95,10 @@ func Prepare(ctx context.Context, d measurement.Data, rule Rule, known *Spectrum
 }
 
 // applied is the rule that Auto stands for, and any other rule itself.
-func (r Rule) applied(a linop.Operator, known *Spectrum) RuleKind {
+func (r Rule) applied(a linop.Operator, known *Spectrum) Rule {
 	switch {
-	case r.Kind != Auto:
-		return r.Kind
+	case r != Auto:
+		return r
 	case known != nil && known.variance > 0:
 		return NormalEquations
 	case known != nil, linop.HoldsEntries(a), math.IsInf(linop.Norm(a), 1):
@@ -165,7 +165,7 @@ func NewProblem(ctx context.Context, d measurement.Data, rule Rule, s *Spectrum)
 	b := Ball{Rule: rule.applied(d.A, s), Dimension: m, scale: 1, freedom: float64(m)}
 	if b.Rule == Projected || b.Rule == NormalEquations {
 		var err error
-		if s, err = Prepare(ctx, d, Rule{Kind: b.Rule}, s); err != nil {
+		if s, err = Prepare(ctx, d, b.Rule, s); err != nil {
 			return Problem{}, Ball{}, err
 		}
 	}
@@ -179,18 +179,12 @@ func NewProblem(ctx context.Context, d measurement.Data, rule Rule, s *Spectrum)
 			return p, b, err
 		}
 	case Chi2:
-	case Paper:
-		b.Radius = PaperRadius(1, m)
-	case Number:
-		b.Radius = rule.Value
 	default:
-		return p, b, fmt.Errorf("%w: unknown radius rule %d", ErrInvalid, int(rule.Kind))
+		return p, b, fmt.Errorf("%w: unknown radius rule %d", ErrInvalid, int(rule))
 	}
-	switch {
-	case b.Rule == Paper || b.Rule == Number:
-	case rule.Kind == Auto || b.Rule == NormalEquations:
+	if rule == Auto || rule == NormalEquations {
 		b.resize(medianBeta)
-	default:
+	} else {
 		b.resize(DefaultBeta)
 	}
 	p.Radius = b.Radius

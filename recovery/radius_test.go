@@ -36,9 +36,6 @@ func TestRadii(t *testing.T) {
 			t.Errorf("Chi2Radius(3, 2, %g) = %v, want %v", beta, got, want)
 		}
 	}
-	if got := recovery.PaperRadius(2, 25); got != 10 {
-		t.Errorf("PaperRadius(2, 25) = %v, want 10", got)
-	}
 }
 
 // The visible directions span the left singular vectors above twice the noise, repeated
@@ -81,14 +78,14 @@ func TestVisibleDirections(t *testing.T) {
 		}
 		d := measurement.Data{A: linop.Dense{M: &a}, Y: y}
 		if hidden := (measurement.Data{A: products{d.A}, Y: y}); c.m > 10 { // entries out of sight
-			_, dense, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected}, nil)
-			_, through, err2 := recovery.NewProblem(t.Context(), hidden, recovery.Rule{Kind: recovery.Projected}, nil)
+			_, dense, err := recovery.NewProblem(t.Context(), d, recovery.Projected, nil)
+			_, through, err2 := recovery.NewProblem(t.Context(), hidden, recovery.Projected, nil)
 			if err != nil || err2 != nil || dense != through {
 				t.Errorf("%d × %d: %+v by entries (%v), %+v by products (%v)", c.m, c.n, dense, err, through, err2)
 			}
 			d = hidden
 		}
-		p, ball, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected}, nil)
+		p, ball, err := recovery.NewProblem(t.Context(), d, recovery.Projected, nil)
 		must.Do(t, err)
 		if want == 0 {
 			if ball.Rule != recovery.Chi2 || ball.Dimension != c.m || ball.Radius != chi2Radius(1, c.m, recovery.DefaultBeta) {
@@ -122,7 +119,7 @@ func TestVisibleDirections(t *testing.T) {
 			values[i] = s.At(i, i)
 		}
 		left := mat.DenseCopyOf(u.Slice(0, c.m, 0, len(values)))
-		_, same, err := recovery.NewProblem(t.Context(), d, recovery.Rule{Kind: recovery.Projected},
+		_, same, err := recovery.NewProblem(t.Context(), d, recovery.Projected,
 			&recovery.Spectrum{Values: values, Left: left})
 		if err != nil || same != ball {
 			t.Errorf("with the spectrum %+v, without %+v (%v)", same, ball, err)
@@ -156,18 +153,16 @@ func orthogonal(rnd *rand.Rand, n int) *mat.Dense {
 
 func TestProblemRefuses(t *testing.T) {
 	d := measurement.Data{A: linop.Dense{M: mat.NewDense(1, 1, []float64{2})}, Y: []float64{1}}
-	for _, r := range []recovery.Rule{{Kind: recovery.Number}, {Kind: recovery.Number, Value: -1}, {Kind: 99}} {
-		if _, _, err := recovery.NewProblem(t.Context(), d, r, nil); !errors.Is(err, recovery.ErrInvalid) {
-			t.Errorf("%+v: %v, want invalid", r, err)
-		}
+	if _, _, err := recovery.NewProblem(t.Context(), d, 99, nil); !errors.Is(err, recovery.ErrInvalid) {
+		t.Errorf("an unknown rule: %v, want invalid", err)
 	}
 	if _, _, err := recovery.NewProblem(t.Context(), d,
-		recovery.Rule{}, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
+		recovery.Auto, &recovery.Spectrum{Values: []float64{1, 2}, Left: mat.NewDense(1, 1, nil)}); !errors.Is(err, recovery.ErrInvalid) {
 		t.Errorf("a spectrum of the wrong shape: %v, want invalid", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := recovery.NewProblem(ctx, d, recovery.Rule{}, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := recovery.NewProblem(ctx, d, recovery.Auto, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -178,7 +173,7 @@ func TestProjectionKeepsError(t *testing.T) {
 	d := measurement.Data{A: blurred{op, 1e-3}, Y: []float64{9, 0, 0}}
 	left := mat.NewDense(3, 3, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
 	for name, s := range map[string]*recovery.Spectrum{"found": nil, "given": {Values: []float64{9, 8, .1}, Left: left}} {
-		p, b, err := recovery.NewProblem(t.Context(), d, recovery.Rule{}, s)
+		p, b, err := recovery.NewProblem(t.Context(), d, recovery.Auto, s)
 		if err != nil || b.Dimension != 2 || linop.Err(p.A) < 1e-3 {
 			t.Errorf("%s: %d directions, error %v (%v), want 2 and 1e-3", name, b.Dimension, linop.Err(p.A), err)
 		}

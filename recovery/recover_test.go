@@ -19,15 +19,12 @@ func TestRecoverSecondTry(t *testing.T) {
 	op := linop.Dense{M: mat.NewDense(2, 1, []float64{10, 10})}
 	for _, c := range []struct {
 		name    string
-		rule    recovery.RuleKind
+		rule    recovery.Rule
 		y       []float64
 		want    recovery.Status
 		retried bool
 		radius  float64
 	}{
-		// The distance of (7.5, 2.5) from the line is 5/√2.
-		{"paper", recovery.Paper, []float64{7.5, 2.5}, recovery.Optimal, true, math.Sqrt(12.5 + 1)},
-		{"paper, feasible", recovery.Paper, []float64{6, 5}, recovery.Optimal, false, math.Sqrt2},
 		// χ²₁: quantiles 0.454936 at ½ and 3.841459 at 0.95 (NIST/SEMATECH e-Handbook).
 		{"auto", recovery.Auto, []float64{6, 5}, recovery.Optimal, false, math.Sqrt(0.454936)},
 		{"auto, zero at the second try", recovery.Auto, []float64{-1, -1}, recovery.Zero, true, math.Sqrt(3.841459)},
@@ -35,13 +32,13 @@ func TestRecoverSecondTry(t *testing.T) {
 		{"projected has one try", recovery.Projected, []float64{-5, -5}, recovery.Infeasible, false, math.Sqrt(3.841459)},
 	} {
 		d := measurement.Data{A: op, Y: c.y}
-		res, ball, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, recovery.Rule{Kind: c.rule}, nil)
+		res, ball, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, c.rule, nil)
 		if err != nil || res.Status != c.want || ball.Retried != c.retried || math.Abs(ball.Radius-c.radius) > 1e-5 {
 			t.Errorf("%s: %+v, %+v, %v, want %v, radius %v, retried %v", c.name, short(res), ball, err, c.want, c.radius, c.retried)
 		}
 	}
 	d := measurement.Data{A: op, Y: []float64{math.NaN(), 0}}
-	if _, _, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, recovery.Rule{Kind: recovery.Chi2}, nil); !errors.Is(err,
+	if _, _, err := recovery.Recover(t.Context(), d, recovery.ColumnGeneration{}, recovery.Chi2, nil); !errors.Is(err,
 		recovery.ErrInvalid) {
 		t.Errorf("NaN: %v, want invalid", err)
 	}

@@ -173,7 +173,7 @@ func (n *noisy) trial(ctx context.Context, rnd *rand.Rand) (outcome, error) {
 		return o, err
 	}
 	for _, rule := range radiusRules(len(y)) {
-		res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, rule.rule, n.visible)
+		res, err := rule.solve(ctx, d, n.visible)
 		if err != nil && !errors.Is(err, recovery.ErrStalled) {
 			return o, err
 		}

@@ -219,7 +219,7 @@ func (r *runner) indices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, recovery.Rule{}, nil)
+	res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, recovery.Auto, nil)
 	if err != nil {
 		return err
 	}

@@ -56,10 +56,10 @@ func (v interval) data(f []float64, normal func() float64) (measurement.Data, er
 }
 
 // recover solves by one rule and measures the answer against f.
-func (v interval) recover(ctx context.Context, d measurement.Data, rule recovery.Rule, visible *recovery.Spectrum,
+func (v interval) recover(ctx context.Context, d measurement.Data, rule radiusRule, visible *recovery.Spectrum,
 	f []float64,
 ) (attempt, error) {
-	res, _, err := recovery.Recover(ctx, d, recovery.ColumnGeneration{}, rule, visible)
+	res, err := rule.solve(ctx, d, visible)
 	if err != nil && !errors.Is(err, recovery.ErrStalled) {
 		return attempt{}, err
 	}
@@ -83,22 +83,48 @@ func peaks(n int, places ...float64) []float64 {
 	return f
 }
 
-// radiusRule is a rule for the radius under the name that tables give it.
+// radiusRule is a rule for the radius under the name that tables give it: one of package recovery, or a number in units of the noise
+// that is made larger, where asked for, as long as it is infeasible.
 type radiusRule struct {
-	name string
-	rule recovery.Rule
+	name   string
+	rule   recovery.Rule
+	radius float64 // 0: by the rule
+	widen  bool
 }
+
+// widenings bounds how often a radius is made larger: to √(d² + k), d the proved distance of the data from every f and k the support
+// so far.
+const widenings = 8
+
+// solve solves by the rule.
+func (r radiusRule) solve(ctx context.Context, d measurement.Data, s *recovery.Spectrum) (*recovery.Result, error) {
+	solver := recovery.ColumnGeneration{}
+	if r.radius == 0 {
+		res, _, err := recovery.Recover(ctx, d, solver, r.rule, s)
+		return res, err
+	}
+	p := recovery.Problem{A: d.A, Y: d.Y, Radius: r.radius}
+	res, err := solver.Solve(ctx, p)
+	for try := 0; r.widen && try < widenings && err == nil && res.Status == recovery.Infeasible; try++ {
+		p.Radius = math.Hypot(p.Radius+res.Margin, math.Sqrt(float64(max(1, res.Support))))
+		res, err = solver.Solve(ctx, p)
+	}
+	return res, err
+}
+
+// paperRadius is σ√m in units of the noise, which the noise exceeds almost half the time: P(χ²_m ≤ m) is 0.508 at m = 500.
+func paperRadius(m int) float64 { return math.Sqrt(float64(m)) }
 
 // radiusRules are the paper's radius σ√m as printed, what makes the best of it where
 // it is infeasible, and those that replace it; the default stands last.
 func radiusRules(m int) []radiusRule {
 	return []radiusRule{
-		{"σ√m", recovery.Rule{Kind: recovery.Number, Value: recovery.PaperRadius(1, m)}},
-		{"σ√m, else the least feasible", recovery.Rule{Kind: recovery.Paper}},
-		{"hsu", recovery.Rule{Kind: recovery.Number, Value: hsuRadius(m)}},
-		{"chi2", recovery.Rule{Kind: recovery.Chi2}},
-		{"projected", recovery.Rule{Kind: recovery.Projected}},
-		{"auto", recovery.Rule{}},
+		{name: "σ√m", radius: paperRadius(m)},
+		{name: "σ√m, else the least feasible", radius: paperRadius(m), widen: true},
+		{name: "hsu", radius: hsuRadius(m)},
+		{name: "chi2", rule: recovery.Chi2},
+		{name: "projected", rule: recovery.Projected},
+		{name: "auto"},
 	}
 }
 
@@ -120,7 +146,7 @@ func figure1(ctx context.Context, r *runner) error {
 			return err
 		}
 		for _, rule := range radiusRules(v.m) {
-			a, err := v.recover(ctx, d, rule.rule, nil, f)
+			a, err := v.recover(ctx, d, rule, nil, f)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/graphcloak/graphcloak/privacy"
-	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
@@ -136,7 +135,7 @@ func (r *runner) radii() {
 	worst := 1.0
 	for _, m := range []int{10, 50, 100, 500, 1000, 10_000} {
 		chi := distuv.ChiSquared{K: float64(m)}
-		paper, hsu := recovery.PaperRadius(1, m), hsuRadius(m)
+		paper, hsu := paperRadius(m), hsuRadius(m)
 		worst = min(worst, chi.CDF(paper*paper))
 		t.add(m, paper, chi.CDF(paper*paper), hsu, chi.CDF(hsu*hsu), math.Sqrt(measurement.Chi2Above(float64(m), .05)))
 	}

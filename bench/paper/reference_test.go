@@ -10,10 +10,15 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/graph/emd"
 	"github.com/graphcloak/graphcloak/laplacian"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
+	"github.com/graphcloak/graphcloak/recovery"
+	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
 // referenceGraph holds values of 60 digits for a small graph.
@@ -141,6 +146,22 @@ func TestReferenceInterval(t *testing.T) {
 					t.Errorf("n=%d m=%d T=%v: A[%d][%d] = %v, want %v", v.N, v.M, v.T, j, i, got, want)
 				}
 			}
+		}
+	}
+}
+
+// A radius that is too small for any f is widened to √(d² + k): the distance of (7.5, 2.5) from the line of (1, 1) is 5/√2, and one
+// node holds the source. One that is large enough stays.
+func TestRadiusIsWidened(t *testing.T) {
+	op := linop.Dense{M: mat.NewDense(2, 1, []float64{10, 10})}
+	rule := radiusRule{radius: paperRadius(2), widen: true}
+	for _, c := range []struct {
+		y    []float64
+		want float64
+	}{{[]float64{7.5, 2.5}, math.Sqrt(12.5 + 1)}, {[]float64{6, 5}, math.Sqrt2}} {
+		res, err := rule.solve(t.Context(), measurement.Data{A: op, Y: c.y}, nil)
+		if err != nil || res.Status != recovery.Optimal || math.Abs(res.Residual-c.want) > 1e-5 {
+			t.Errorf("%v: %v, residual %v (%v), want %v", c.y, res.Status, res.Residual, err, c.want)
 		}
 	}
 }

@@ -166,14 +166,14 @@ func (r *runner) measure(ctx context.Context, p point, k, trials int) (measured,
 		if err != nil {
 			return x, err
 		}
-		a, err := v.recover(ctx, d, recovery.Rule{}, nil, f)
+		a, err := v.recover(ctx, d, radiusRule{}, nil, f)
 		if err != nil {
 			return x, err
 		}
 		if a.answer {
 			e = append(e, a.emd)
 		}
-		if a, err = v.recover(ctx, d, radiusRules(p.m)[0].rule, nil, f); err != nil {
+		if a, err = v.recover(ctx, d, radiusRules(p.m)[0], nil, f); err != nil {
 			return x, err
 		}
 		if a.status == recovery.Infeasible {
