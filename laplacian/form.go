@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Kind is one of the three Laplacians.
@@ -104,23 +102,3 @@ func (l *Laplacian) CSR() (ptr []int64, adj []int32, val, diag []float64) {
 
 // Work returns the number of entries that a product reads.
 func (l *Laplacian) Work() int64 { return int64(len(l.adj) + 2*len(l.diag)) }
-
-// Dense returns the symmetric form S as a matrix.
-func (l *Laplacian) Dense() *mat.SymDense {
-	n := len(l.diag)
-	if n == 0 {
-		return &mat.SymDense{}
-	}
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		s.SetSym(i, i, l.diag[i])
-		for k := l.ptr[i]; k < l.ptr[i+1]; k++ {
-			b := 1.0
-			if l.val != nil {
-				b = l.val[k]
-			}
-			s.SetSym(i, int(l.adj[k]), -b)
-		}
-	}
-	return s
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/graphcloak/graphcloak/analyst"
@@ -207,24 +206,6 @@ func (m *Model) Progress(stage string, done, total int64) {
 	if m.opts.Progress != nil {
 		m.opts.Progress(stage, done, total)
 	}
-}
-
-// WithSensors returns the model with sensors at other nodes, given in any order: for
-// plans of sensors that might be installed. Settings stay, and where they select
-// other nodes a release under such a plan is refused with [ErrPlan]. It returns
-// [privacy.ErrInput] unless the nodes are some distinct ones of the graph.
-func (m *Model) WithSensors(nodes []int) (*Model, error) {
-	sorted := slices.Sorted(slices.Values(nodes))
-	n := m.Graph.Order()
-	if m.Operator != nil && m.Operator.Given != nil {
-		return nil, fmt.Errorf("%w: a given operator says what its sensors are", privacy.ErrInput)
-	}
-	if len(sorted) == 0 || sorted[0] < 0 || sorted[len(sorted)-1] >= n || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
-		return nil, fmt.Errorf("%w: sensors are at distinct nodes from 0 to %d, at least one", privacy.ErrInput, n-1)
-	}
-	other := *m
-	other.Sensors = sorted
-	return &other, nil
 }
 
 // SensorRows returns the rows of M that the plan's sensors read, ascending.

@@ -30,7 +30,8 @@ func TestTauRangeOfLargeGraph(t *testing.T) {
 	for i := 0; i < g.Order(); i += 300 {
 		some = append(some, i)
 	}
-	few := must.Get(m.WithSensors(some))(t)
+	few := *m.Model
+	few.Sensors = some
 	p := must.Get(few.Plan(t.Context(), job.Plan))(t)
 	if b := p.Sensitivity; b.Upper > 1.02*b.Lower || b.Failure > 1e-12 {
 		t.Errorf("certified from %v to %v, failing with %v", b.Lower, b.Upper, b.Failure)

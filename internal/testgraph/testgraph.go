@@ -207,3 +207,19 @@ func Exponential(l Laplacian, tau float64) *mat.Dense {
 	m.Exp(a)
 	return &m
 }
+
+// Symmetric is the symmetric form of a Laplacian as a matrix, from its rows in compressed form.
+func Symmetric(ptr []int64, adj []int32, val, diag []float64) *mat.SymDense {
+	s := mat.NewSymDense(len(diag), nil)
+	for i, d := range diag {
+		s.SetSym(i, i, d)
+		for k := ptr[i]; k < ptr[i+1]; k++ {
+			b := 1.0
+			if val != nil {
+				b = val[k]
+			}
+			s.SetSym(i, int(adj[k]), -b)
+		}
+	}
+	return s
+}
