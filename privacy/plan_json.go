@@ -68,7 +68,10 @@ func (p *Plan) appendJSON(text []byte) ([]byte, error) {
 	text, err = strictjson.AppendList(text, len(p.Sensors), func(i int) sensorElement {
 		return sensorElement{p.Sensors[i], p.Sensors[i].Sigma()}
 	})
-	return append(text, '}'), err
+	if err != nil {
+		return nil, err
+	}
+	return append(text, '}'), nil
 }
 
 func (p *Plan) head() (planHead, error) {

@@ -262,8 +262,10 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err = r.plan.appendJSON(append(text, `,"plan":`...))
-	return append(text, '}'), err
+	if text, err = r.plan.appendJSON(append(text, `,"plan":`...)); err != nil {
+		return nil, err
+	}
+	return append(text, '}'), nil
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated

@@ -21,15 +21,19 @@ import (
 const gramSensors = 1000
 
 // gramCond bounds the condition of the Gram matrix of columns of length 1, the square
-// of theirs: a few refinements then reach rounding.
+// of theirs. Near it a refinement gains a digit or two: converge sees whether they suffice.
 const gramCond = 1e14
 
 // gramMemory bounds the memory of the columns, in bytes. Beyond it they are dropped: a new
 // column then costs two products instead of one, and a refinement four.
 const gramMemory = 1 << 29
 
-// maxSingleFlips bounds the number of exchanges of a single variable.
-const maxSingleFlips = 1000
+// maxSingleFlips bounds the exchanges of a single variable while the number of violations does not fall, and maxThinFlips those of
+// thin columns, which cost no product.
+const (
+	maxSingleFlips = 200
+	maxThinFlips   = 1000
+)
 
 // gram solves the same problem as master from the Gram matrix of the columns, where
 // they are well conditioned and block pivoting converges. Otherwise solve reports false
@@ -178,13 +182,16 @@ func (s *gram) crossProducts(picks []int) (cross, aty []float64) {
 
 // solve is block principal pivoting as in master; where the number of violations does
 // not fall, one variable at a time until it does. That ends for a fixed λ; here λ moves
-// with the free set, and maxSingleFlips bounds it. Where too many variables became free at once for
-// their columns to be independent, half of them wait. It reports false where it does not
-// converge, or the columns are ill conditioned.
+// with the free set, and a number of exchanges bounds it. Where so many became free at once that their
+// columns are ill conditioned, the first half of the exchange is undone. It reports false where it does not
+// converge, or the columns are ill conditioned all the same.
 func (s *gram) solve(eta float64, stop func() bool) bool {
 	// Under heavy cancellation in y − A f, squared norms lose the residual.
 	cancels := eta*eta < 1e-6*s.squared
-	fewest, tries := math.MaxInt, 5
+	fewest, tries, most := math.MaxInt, 5, maxSingleFlips
+	if s.thin != nil {
+		most = maxThinFlips
+	}
 	var before []place
 	var flips []int
 	for !stop() {
@@ -217,7 +224,7 @@ func (s *gram) solve(eta float64, stop func() bool) bool {
 			fewest, tries = len(flips), 5
 		} else if tries--; tries < 0 {
 			flips = flips[len(flips)-1:]
-			if tries < -maxSingleFlips {
+			if tries < -most {
 				return false
 			}
 		}

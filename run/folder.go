@@ -28,8 +28,8 @@ var (
 	ErrNotKept  = errors.New("run: nothing is kept of the run")
 )
 
-// maxKept bounds a file that is read, in bytes: about 180 million sensors of 360, so that what was paid for can be read again.
-const maxKept = 1 << 36
+// maxKept bounds a file that is read, in bytes: 40 million sensors of 400, so that what was paid for can be read again.
+const maxKept = 1 << 34
 
 // State is what a folder says of a run.
 type State int

@@ -178,9 +178,7 @@ func membersOf(v any) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var fields map[string]json.RawMessage
-	err = json.Unmarshal(data, &fields)
-	return fields, err
+	return strictjson.Members(data)
 }
 
 // readKept reads a document.

@@ -13,8 +13,8 @@ import (
 )
 
 // maxFile bounds a file of ours in bytes: a plan or a release has a few hundred for
-// each sensor.
-const maxFile = 1 << 30
+// each sensor, of which there may be 40 million.
+const maxFile = 1 << 34
 
 // readUnder reads a plan or a release, and the settings that it was made under. Their queries are agreed to where ours hold them.
 func (a *app) readUnder(path, what string, file any, settings *graphcloak.Settings) error {

@@ -5,7 +5,7 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -62,9 +62,13 @@ func AppendList[T any](text []byte, n int, at func(i int) T) ([]byte, error) {
 // longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one.
 const longValue = 1 << 16
 
-// WriteCanonical writes what [Canonical] returns for the object of these members, without holding it. Names are ASCII.
+// WriteCanonical writes what [Canonical] returns for the object of these members, without holding it. Names are ASCII, at every
+// depth. It returns [ErrInvalid] where a member is no JSON.
 func WriteCanonical(w io.Writer, members map[string]json.RawMessage) error {
-	return writeMembers(jsontext.NewEncoder(withoutNewline{w}, canonical), members)
+	if err := writeMembers(jsontext.NewEncoder(withoutNewline{w}, canonical), members); err != nil {
+		return explain(nil, err)
+	}
+	return nil
 }
 
 // writeMembers writes them by ascending name: that of RFC 8785 for ASCII.
@@ -106,12 +110,32 @@ func writeValue(e *jsontext.Encoder, value []byte) error {
 			err = writeValue(e, v)
 		}
 	}
-	return errors.Join(err, e.WriteToken(jsontext.EndArray))
+	if err == nil {
+		err = end(d)
+	}
+	if err != nil {
+		return err
+	}
+	return e.WriteToken(jsontext.EndArray)
+}
+
+// end reads the end of a value, behind which there is nothing.
+func end(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return fmt.Errorf("%w: something is behind a value", ErrInvalid)
+	}
+	return nil
 }
 
 // Members returns the members of an object, which stay parts of its text.
 func Members(object []byte) (map[string]json.RawMessage, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(object))
+	if d.PeekKind() != '{' {
+		return nil, fmt.Errorf("%w: it is no object", ErrInvalid)
+	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -126,11 +150,10 @@ func Members(object []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		end := d.InputOffset()
-		members[key] = object[end-int64(len(v)) : end : end] // v itself lasts until the next read
+		at := d.InputOffset()
+		members[key] = object[at-int64(len(v)) : at : at] // v itself lasts until the next read
 	}
-	_, err := d.ReadToken()
-	return members, err
+	return members, end(d)
 }
 
 // withoutNewline leaves out the line's end that an encoder writes behind a value. There is none within canonical JSON.

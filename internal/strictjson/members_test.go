@@ -5,6 +5,7 @@ package strictjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"strings"
@@ -44,9 +45,16 @@ func TestWriteCanonical(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d: it is not the canonical form", name, got.Len(), len(want))
 		}
 	}
-	wrong := map[string]json.RawMessage{"a": json.RawMessage("[" + strings.Repeat("1,", 1<<16) + "}")}
-	if strictjson.WriteCanonical(io.Discard, wrong) == nil {
-		t.Error("what is no JSON was written")
+	for _, wrong := range []string{"[" + long + "}", long + "x", `{"a":` + long + "]", `{"a":` + long + "}{}", "[]]", `"`} {
+		err := strictjson.WriteCanonical(io.Discard, map[string]json.RawMessage{"a": json.RawMessage(wrong)})
+		if !errors.Is(err, strictjson.ErrInvalid) {
+			t.Errorf("%d bytes that are no JSON: %v", len(wrong), err)
+		}
+	}
+	for _, wrong := range []string{`["a",1]`, `{} x`, `{}{}`, `{"a":1`, `1`, ``} {
+		if _, err := strictjson.Members([]byte(wrong)); err == nil {
+			t.Errorf("%s was read as an object", wrong)
+		}
 	}
 }
 

@@ -175,7 +175,7 @@ func (b *block) columns(sources []int32, emit func(c, k int, x reading)) {
 // derive sets flow to A x.
 func (b *block) derive() {
 	clear(b.flow)
-	for k := range b.live[:len(b.live)] { // those that are reached below are not live
+	for k := range b.live { // those that are reached below are not live
 		if !b.live[k] {
 			continue
 		}

@@ -11,7 +11,8 @@
 // and a test of "nobody has heard it". [Model.Evaluate] says how well that works on cascades whose source is known.
 //
 // Work and memory grow with the columns' supports: all columns of 10,000 people with 50,000 relationships take about a minute of one
-// processor. Columns are not stored; each worker holds those of 16 sources, up to 800 bytes a person whom they reach.
+// processor. Columns are not stored; each worker holds those of 16 sources, up to 900 bytes a person whom they reach,
+// and of one source where sources are sampled.
 //
 // The model costs accuracy where it is wrong, never privacy: that is the channel's alone.
 package whisper

@@ -12,12 +12,12 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// ratios are the likelihoods of an answer against that of a flip: the logarithm of that of yes over that of no, to 1e-9 of it, and
-// that of no.
+// ratios are the likelihoods of an answer against that of a flip: the logarithm of that of yes over that of no, to 2e-9 of it, and
+// that of no, which is not 0.
 func (m *Model) ratios(x float64) (odds, no float64) {
 	yes := (1 - 2*m.flip) / m.flip * x
 	less := (1 - 2*m.flip) / (1 - m.flip) * x
-	no = 1 - less
+	no = (m.flip + (1-2*m.flip)*(1-x)) / (1 - m.flip)
 	if u := (yes + less) / (2 + yes - less); u < .1 {
 		v := u * u
 		return 2 * u * (1 + v*(1./3+v*(1./5+v/7))), no
@@ -35,7 +35,7 @@ func (m *Model) ratios(x float64) (odds, no float64) {
 func (m *Model) evidence(ctx context.Context, sources []int32, yes [][]int32, kappa []float64, emit func(first int, logs []float64),
 ) (sizes [][]float64, err error) {
 	together := width
-	if m.sampled { // those of a sample reach few nodes in common
+	if m.sampled { // on large graphs few nodes are reached in common
 		together = 1
 	}
 	blocks := (len(sources) + together - 1) / together

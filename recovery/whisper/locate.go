@@ -134,8 +134,9 @@ func (m *Model) logsOf(ctx context.Context, nodes []int32, yes [][]int32, kappa 
 		logs[k] = make([]float64, len(nodes))
 	}
 	sizes, err = m.evidence(ctx, nodes, yes, kappa, func(first int, part []float64) {
-		for c := range len(part) / (len(yes) * len(kappa)) {
-			for k, v := range part[c*len(yes)*len(kappa):][:len(logs)] {
+		each := len(yes) * len(kappa)
+		for c := 0; c*each < len(part); c++ {
+			for k, v := range part[c*each:][:len(logs)] {
 				logs[k][first+c] = v
 			}
 		}

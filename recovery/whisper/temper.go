@@ -328,7 +328,9 @@ func (m *Model) fit(trials []trial, sources int, table lessons) Tempering {
 			c.UpTo = likely[t]
 		}
 		c.Mean, c.Deviation = stat.MeanStdDev(part, nil)
-		c.Deviation = max(c.Deviation, 1e-3)
+		if !(c.Deviation > 1e-3) { // of one trial it is not a number
+			c.Deviation = 1e-3
+		}
 		for j, t := range order[cut(k):cut(k+1)] {
 			learned[cut(k)+j] = lesson{t, m.labels[trials[t].source], c.surprise(part[j]), trials[t].law}
 		}

@@ -519,3 +519,20 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// Nothing is no special case: no answers, one trial, and a channel that almost never flips.
+func TestExtremes(t *testing.T) {
+	g, labels := town(t, 40)
+	m := newModel(t, g, Options{Flip: 1e-17, Labels: labels})
+	if r, err := m.Locate(t.Context(), plain(1e-17), nil, LocateOptions{}); err != nil || len(r) != 0 {
+		t.Errorf("no answers: %d results, %v", len(r), err)
+	}
+	one := must.Get(m.Temper(t.Context(), 1, 1))(t)
+	if err := one.Check(1e-17); err != nil {
+		t.Errorf("one trial: %v", err)
+	}
+	r := must.Get(m.Locate(t.Context(), plain(1e-17), [][]Answer{slices.Repeat([]Answer{Yes}, 40)}, LocateOptions{}))(t)[0]
+	if sum := floats.Sum(r.Community); !(math.Abs(sum-1) < 1e-9) || math.IsNaN(r.Presence.LogEvidence) {
+		t.Errorf("f = 1e-17: communities of %v, presence %v", r.Community, r.Presence)
+	}
+}
