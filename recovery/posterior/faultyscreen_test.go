@@ -5,8 +5,10 @@ package posterior
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/must"
@@ -36,8 +38,8 @@ func TestScreenBounds(t *testing.T) {
 		f := must.Get(prepareFaulty(t.Context(), d, Options{Faults: faults}))(t)
 		norms := f.norms
 		norms.Low, norms.High = make([]float64, n), make([]float64, n)
-		for i, v := range norms.N { // estimated: the bounds hold v, the estimate is off
-			norms.Low[i], norms.N[i], norms.High[i] = .8*v, .85*v, 1.1*v
+		for i, v := range norms.N { // estimated: the bounds hold v, the estimate is off, either way
+			norms.Low[i], norms.N[i], norms.High[i] = .9*v, []float64{.95, 2}[i%2]*v, 2*v
 		}
 		s := must.Get(f.newScreen(t.Context(), norms))(t)
 		x := make([]float64, m)
@@ -49,6 +51,75 @@ func TestScreenBounds(t *testing.T) {
 			low, estimate, high := s.bounds(i, &c)
 			if !(low <= exact+1e-9 && exact <= high+1e-9 && low <= estimate && estimate <= high) {
 				t.Errorf("scale %v, node %d: the evidence %v is not within %v, %v, %v", scale, i, exact, low, estimate, high)
+			}
+		}
+	}
+}
+
+// An operator that is off by what it declares, along the readings of one node, moves the evidence of that node beyond what its own
+// entries allow: the bounds hold it all the same.
+func TestScreenBoundsOfInexactOperator(t *testing.T) {
+	const m, n, off, node = 150, 10, .2, 3
+	rnd := rand.New(rand.NewPCG(42, 1))
+	y, faults := make([]float64, m), Faults{Rate: 1e-6, Low: make([]float64, m), High: slices.Repeat([]float64{12}, m)}
+	a := mat.NewDense(m, n, nil)
+	for s := range m {
+		for i := range n {
+			a.Set(s, i, .01*rnd.Float64())
+		}
+		y[s] = rnd.NormFloat64()
+	}
+	for _, sign := range []float64{-1, 1} {
+		read := mat.DenseCopyOf(a)
+		for s := range m {
+			read.Set(s, node, a.At(s, node)+sign*off*y[s]/floats.Norm(y, 2))
+		}
+		truth := must.Get(prepareFaulty(t.Context(), measurement.Data{A: linop.Dense{M: a}, Y: y}, Options{Faults: faults}))(t)
+		f := must.Get(prepareFaulty(t.Context(), measurement.Data{A: linop.Dense{M: read, Bound: off}, Y: y}, Options{Faults: faults}))(t)
+		norms := f.norms
+		norms.Low, norms.High = slices.Clone(norms.N), slices.Clone(norms.N)
+		for i, v := range truth.norms.N {
+			norms.Low[i], norms.High[i] = min(v, norms.N[i]), max(v, norms.N[i])
+		}
+		s := must.Get(f.newScreen(t.Context(), norms))(t)
+		x := make([]float64, m)
+		var c column
+		for i := range n {
+			mat.Col(x, i, a)
+			truth.column(x, &c)
+			exact := c.log(math.Inf(-1))
+			if low, estimate, high := s.bounds(i, &c); !(low <= exact && exact <= high) {
+				t.Errorf("sign %v, node %d: the evidence %v is not within %v, %v, %v", sign, i, exact, low, estimate, high)
+			}
+		}
+	}
+}
+
+// The slope of a screen holds at every entry, and is close to the least that does.
+func TestSlopeBound(t *testing.T) {
+	const largest = 10
+	var y []float64
+	for v := -6.; v <= 11; v += .37 {
+		y = append(y, v)
+	}
+	a := mat.NewDense(len(y), 2, nil)
+	for s := range y {
+		a.Set(s, s%2, 1)
+	}
+	for _, rate := range []float64{1e-6, .02, .3} {
+		faults := Faults{Rate: rate, Low: make([]float64, len(y)), High: slices.Repeat([]float64{12}, len(y))}
+		f := must.Get(prepareFaulty(t.Context(), measurement.Data{A: linop.Dense{M: a}, Y: y}, Options{Faults: faults}))(t)
+		for k := range f.sensors {
+			sensor := &f.sensors[k]
+			for _, curvature := range curvatures {
+				least := math.Inf(-1)
+				for x := 1e-5; x < largest; x *= 1.0007 {
+					least = max(least, (sensor.logRatio(sensor.exponent(x))+curvature*x*x/2)/x)
+				}
+				loose := .02*(largest*curvature+math.Abs(least)) + .005
+				if got := sensor.slopeBound(largest, curvature); !(got >= least-1e-12 && got <= least+loose) {
+					t.Errorf("rate %v, y = %v, κ = %v: slope %v, and %v is the least", rate, sensor.y, curvature, got, least)
+				}
 			}
 		}
 	}
