@@ -205,8 +205,8 @@ var fast = []mutation{
 	},
 	{
 		"a write without payment",
-		[]change{{"run/run.go", "		if err != nil {\n			return nil, " +
-			"err\n		}\n		rep.SetPayment(paid)\n", "		if err == nil {\n			rep.SetPayment(paid)\n		}\n"}},
+		[]change{{"run/publish.go", "		if err != nil {\n			return nil, " +
+			"err\n		}\n		rep.SetPayment(e)\n", "		if err == nil {\n			rep.SetPayment(e)\n		}\n"}},
 		"TestNothingIsWrittenUnpaid",
 	},
 
@@ -661,8 +661,7 @@ var fast = []mutation{
 	{
 		"a whisper that was written is never closed in the ledger",
 		[]change{{
-			"run/whisper.go", "	if r.isOf(job) {\n		if err := markWritten",
-			"	if !r.isOf(job) {\n		if err := markWritten",
+			"run/publish.go", "	if paid {\n		if err := markWritten", "	if !paid {\n		if err := markWritten",
 		}},
 		"run:TestWhisperResumes",
 	},
