@@ -34,6 +34,9 @@ var (
 	sentAnswers = sentKind{"answers of people", "graphcloak cloak --answers", "people", "nobody sent an answer", false}
 )
 
+// maxSent bounds what sensors sent, in bytes: anybody may have written it.
+const maxSent = 1 << 30
+
 // readSent returns what was sent of one release. Lines of other releases are left out where a release is named.
 func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) string) ([]T, error) {
 	in := a.stdin
@@ -45,7 +48,7 @@ func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) str
 		defer file.Close()
 		in = file
 	}
-	all, err := decodeSent[T](disk.Limit(in, "the input", maxFile), kind.quoted)
+	all, err := decodeSent[T](disk.Limit(in, "the input", maxSent), kind.quoted)
 	if err != nil {
 		return nil, fail(exitValidation, "%s: %w", kind.what, err).hint("give the lines that `%s` wrote", kind.command)
 	}
