@@ -57,10 +57,9 @@ func (s *systemWords) next() uint64 {
 
 func (s *systemWords) wipe() { clear(s.buf[:]) }
 
-// NewAttempt returns a token for [Charge]: 128 random bits in hexadecimal. Each
-// attempt draws its own and keeps it in memory: it lets a client repeat a call whose
-// answer was lost, and must not outlive the draw of the noise. A release resumed
-// later publishes the X that was drawn, and pays nothing.
+// NewAttempt returns a token for [Charge]: 128 random bits in hexadecimal. It lets a
+// client repeat a call whose answer was lost. Who keeps it longer than the draw of the noise,
+// as a job does, makes sure that at most one X is published (docs/proofs/ledger.md).
 func NewAttempt() string {
 	var b [16]byte
 	rand.Read(b[:])

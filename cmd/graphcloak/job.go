@@ -293,7 +293,7 @@ func readAlternatives(path string) ([]plan.Alternative, error) {
 func scopeOf(c *config.Config) string { return run.Scope(signalOf(c)) }
 
 // jobDefaults are those of every command that runs jobs.
-var jobDefaults = map[string]string{"mode": "write", "requireCap": "true"}
+var jobDefaults = map[string]string{"mode": "write"}
 
 // settledBy refuses a flag of the groups beside a file that settles them, which --plan or --release names.
 func (a *app) settledBy(what, path string, groups ...config.Group) error {

@@ -9,8 +9,8 @@
 // shortest-path metric: along a geodesic the triangle inequality adds up, so no
 // pair of nodes has a larger ratio than the worst edge on its way.
 //
-// Start with [Bound]. It returns a [Bracket] whose upper end is valid always, also
-// when time runs out; noise is calibrated to it. [PerSensor] bounds each
+// Start with [Bound]. It returns a [Bracket] whose upper end is valid but for
+// [Bracket.Failure], however many tiers ran; noise is calibrated to it. [PerSensor] bounds each
 // coordinate alone. Only the public graph enters, never a reading.
 package sensitivity
 
@@ -20,7 +20,10 @@ import (
 
 // Bound brackets Δ₂. u weighs the squares of the sensors' readings (noise
 // allocation: u_s = 1/σ_s²), one entry ≥ 0 for each sensor; nil: ones. Without
-// edges Δ₂ = 0. It returns [expm.ErrAccuracy] where double precision certifies nothing.
+// edges Δ₂ = 0. It returns [expm.ErrAccuracy] where double precision certifies nothing, and the
+// error of a context that ends.
+//
+// Proof: docs/proofs/sensitivity.md.
 func Bound(ctx context.Context, m Model, u []float64, opts Options) (Bracket, error) {
 	if m.Given != nil {
 		return m.boundGiven(ctx, u)

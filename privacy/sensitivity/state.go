@@ -11,8 +11,8 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time,
-// so that the search may stop after any step.
+// search narrows the bracket in tiers. upper[i] is a valid bound on edge i at any time, or 0 where another edge
+// has the same norm and no smaller scale; so the largest is valid, and the search may stop after any step.
 type search struct {
 	*problem
 	opts       Options
