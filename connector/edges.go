@@ -13,14 +13,14 @@ type Edges struct {
 	bad Offenders
 }
 
-// Add connects the handles u and v, named a and b, with the values of the weight
+// Add connects the handles u and v with the values of the weight
 // and the length property; nil is a property that is missing or not asked for. What a
 // property cannot be is counted among the offenders; the errors are those of
 // [graph.Builder.Connect].
-func (e *Edges) Add(u, v int, a, b graph.ID, weight, length any) error {
+func (e *Edges) Add(u, v int, weight, length any) error {
 	w, l, wrong := e.Values(weight, length)
 	if wrong != "" {
-		e.Refuse(a, b, wrong)
+		e.Refuse(u, v, wrong)
 		return nil
 	}
 	return e.Builder.Connect(u, v, w, l)
@@ -42,8 +42,10 @@ func (e *Edges) Values(weight, length any) (w, l float64, wrong string) {
 	return w, l, ""
 }
 
-// Refuse notes that the relationship between a and b has a bad value.
-func (e *Edges) Refuse(a, b graph.ID, wrong string) { e.bad.Add("%q–%q: %s", a, b, wrong) }
+// Refuse notes that the relationship between the handles u and v has a bad value.
+func (e *Edges) Refuse(u, v int, wrong string) {
+	e.bad.Add("%q–%q: %s", e.Builder.ID(u), e.Builder.ID(v), wrong)
+}
 
 // Finish returns an [ErrInput] that counts the relationships whose weight or length is bad and names the first.
 func (e *Edges) Finish() error {

@@ -5,7 +5,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Builder collects nodes and relationships. The zero value adds up the weights
@@ -15,45 +14,31 @@ import (
 // they differ from 1: no more than the finished rows take.
 type Builder struct {
 	Aggregation  Aggregation
-	DropIsolated bool // leave out nodes without a relationship to another one
+	DropIsolated bool   // leave out nodes without a relationship to another one
+	Memory       Memory // for relationships, and for those of the finished graph; nil: of the heap
 
-	ids       []ID
-	handle    map[ID]int32 // nil while the ids ascend
+	ids       IDs
 	chunks    []edgeChunk
 	selfLoops int
 }
 
-// AddNode adds a node and returns its handle, which [Builder.Connect] takes. It is
-// fastest where ids come in the order of the graph.
+// AddNode adds a node and returns its handle, which [Builder.Connect] takes.
 func (b *Builder) AddNode(id ID) (int, error) {
-	h := len(b.ids)
-	if h == math.MaxInt32 {
+	if b.ids.Len() == math.MaxInt32 {
 		return 0, ErrTooLarge
 	}
-	if b.handle == nil && h > 0 && compareIDs(b.ids[h-1], id) >= 0 {
-		b.handle = make(map[ID]int32, h+1)
-		for k, known := range b.ids {
-			b.handle[known] = int32(k)
-		}
+	h, added := b.ids.Add(id)
+	if !added {
+		return 0, fmt.Errorf("%w: %q", ErrDuplicateNode, clip(id))
 	}
-	if b.handle != nil {
-		if _, ok := b.handle[id]; ok {
-			return 0, fmt.Errorf("%w: %q", ErrDuplicateNode, clip(id))
-		}
-		b.handle[id] = int32(h)
-	}
-	b.ids = append(b.ids, id)
 	return h, nil
 }
 
 // Handle returns the handle of a node that was added.
-func (b *Builder) Handle(id ID) (int, bool) {
-	if b.handle == nil {
-		return slices.BinarySearchFunc(b.ids, id, compareIDs)
-	}
-	h, ok := b.handle[id]
-	return int(h), ok
-}
+func (b *Builder) Handle(id ID) (int, bool) { return b.ids.Index(id) }
+
+// ID returns the id of a handle.
+func (b *Builder) ID(handle int) ID { return b.ids.At(handle) }
 
 // AddEdge joins two nodes with a weight and length 1, and adds those that are new. The errors are
 // those of [Builder.AddNode] and [Builder.Connect]; a bad weight adds nothing.
@@ -76,17 +61,16 @@ func (b *Builder) AddEdge(u, v ID, weight float64) error {
 }
 
 // Connect joins two nodes by their handles. A self-loop is dropped and counted:
-// it adds nothing to D − W. It returns [ErrUnknownNode], [ErrBadWeight] or
-// [ErrBadLength].
+// it adds nothing to D − W. It returns [ErrUnknownNode], [ErrBadWeight],
+// [ErrBadLength], or the error of Memory.
 func (b *Builder) Connect(u, v int, weight, length float64) error {
 	if err := checkEdge(weight, length); err != nil {
 		return err
 	}
-	if u < 0 || v < 0 || u >= len(b.ids) || v >= len(b.ids) {
-		return fmt.Errorf("%w: handle %d or %d of %d", ErrUnknownNode, u, v, len(b.ids))
+	if u < 0 || v < 0 || u >= b.ids.Len() || v >= b.ids.Len() {
+		return fmt.Errorf("%w: handle %d or %d of %d", ErrUnknownNode, u, v, b.ids.Len())
 	}
-	b.add(u, v, weight, length)
-	return nil
+	return b.add(u, v, weight, length)
 }
 
 func checkEdge(weight, length float64) error {
@@ -99,34 +83,42 @@ func checkEdge(weight, length float64) error {
 	return nil
 }
 
-// add is Connect for valid arguments.
-func (b *Builder) add(u, v int, weight, length float64) {
+// add is Connect for valid arguments. It fails only where Memory does.
+func (b *Builder) add(u, v int, weight, length float64) error {
 	if u == v {
 		b.selfLoops++
-		return
+		return nil
 	}
-	if k := len(b.chunks); k == 0 || len(b.chunks[k-1].src) == chunkSize {
-		b.chunks = append(b.chunks, newEdgeChunk(k > 0))
+	if b.Aggregation == Count {
+		weight = 1 // what is counted
 	}
-	b.chunks[len(b.chunks)-1].add(int32(u), int32(v), weight, length)
+	k := len(b.chunks)
+	if k == 0 || len(b.chunks[k-1].ends) == chunkSize {
+		chunk, err := newEdgeChunk(b.Memory, k == 0)
+		if err != nil {
+			return err
+		}
+		b.chunks, k = append(b.chunks, chunk), k+1
+	}
+	return b.chunks[k-1].add(b.Memory, [2]int32{int32(u), int32(v)}, weight, length)
 }
 
 // Graph builds the graph by a counting sort and empties the builder. Its peak
-// memory is that of the relationships as given and of the finished rows.
+// memory is that of the relationships as given and of the finished rows. It returns
+// [ErrParallel], [ErrBadWeight] where a sum overflows, or the error of Memory.
 func (b *Builder) Graph() (*Graph, error) {
 	g := &Graph{dropped: Dropped{SelfLoops: b.selfLoops}}
-	pieces, aggregation, drop := b.chunks, b.Aggregation, b.DropIsolated
-	rank := sortIDs(b.ids)
-	g.setIDs(b.ids)
-	*b = Builder{Aggregation: aggregation, DropIsolated: drop}
-	if aggregation == Count {
-		for i := range pieces {
-			pieces[i].weight = nil
-		}
+	chunks, aggregation, drop, memory := b.chunks, b.Aggregation, b.DropIsolated, b.Memory
+	ids, rank := b.ids.sorted()
+	if g.ids = ids; len(ids.ends) == 0 {
+		g.ids.ends = []int64{0}
 	}
-	g.fill(pieces, rank)
+	*b = Builder{Aggregation: aggregation, DropIsolated: drop, Memory: memory}
+	if err := g.fill(chunks, rank, memory); err != nil {
+		return nil, err
+	}
 	if g.sortRows() {
-		if err := g.merge(aggregation); err != nil {
+		if err := g.merge(aggregation, memory); err != nil {
 			return nil, err
 		}
 	}
@@ -135,23 +127,4 @@ func (b *Builder) Graph() (*Graph, error) {
 		g.dropIsolated()
 	}
 	return g, nil
-}
-
-// sortIDs sorts ids and returns the new place of each old one; nil where they
-// were sorted already.
-func sortIDs(ids []ID) []int32 {
-	if slices.IsSortedFunc(ids, compareIDs) {
-		return nil
-	}
-	order := make([]int32, len(ids))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(x, y int32) int { return compareIDs(ids[x], ids[y]) })
-	rank, sorted := make([]int32, len(order)), make([]ID, len(order))
-	for r, h := range order {
-		rank[h], sorted[r] = int32(r), ids[h]
-	}
-	copy(ids, sorted)
-	return rank
 }

@@ -34,7 +34,7 @@ func (g *Graph) Changed(changes []Change) (*Graph, error) {
 		}
 		weights[at] = c.Weight
 	}
-	b := Builder{Aggregation: None, ids: g.ids()}
+	b := Builder{Aggregation: None, ids: IDs{list: g.ids}}
 	for e := range g.Edges() {
 		at := [2]int{e.U, e.V}
 		weight, changed := weights[at]

@@ -32,18 +32,10 @@ func numberedBuilder(family string, n int, edges float64) (*Builder, error) {
 	case edges > maxGenerated:
 		return nil, impossible(family, "order %d means about %.0f edges, want at most %d", n, edges, maxGenerated)
 	}
-	b := &Builder{ids: make([]ID, n)}
-	var digits []byte
+	b := &Builder{}
+	var digits [20]byte
 	for i := range n {
-		digits = strconv.AppendInt(digits, int64(i), 10)
-	}
-	all, next := string(digits), 0 // the ids share one string
-	for i, width, power := 0, 1, 10; i < n; i++ {
-		if i == power {
-			width, power = width+1, power*10
-		}
-		b.ids[i] = ID(all[next : next+width])
-		next += width
+		b.ids.append(ID(strconv.AppendInt(digits[:0], int64(i), 10)))
 	}
 	return b, nil
 }

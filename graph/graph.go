@@ -10,20 +10,8 @@ import (
 	"iter"
 	"math"
 	"sort"
-	"strings"
 	"sync"
 )
-
-// ID names a node: the user's key, never an internal number of a database.
-type ID string
-
-// compareIDs orders ids by length, then bytewise (shortlex).
-func compareIDs(a, b ID) int {
-	if c := cmp.Compare(len(a), len(b)); c != 0 {
-		return c
-	}
-	return cmp.Compare(a, b)
-}
 
 // Edge joins the nodes U < V.
 type Edge struct {
@@ -41,8 +29,7 @@ type Dropped struct {
 
 // Graph is an immutable undirected graph without self-loops or parallel edges.
 type Graph struct {
-	names   string  // the ids, one behind the other
-	ends    []int64 // the id of node i is names[ends[i]:ends[i+1]]
+	ids     list // in ascending order
 	ptr     []int64
 	adj     []int32
 	weight  []float64 // nil: every weight is 1
@@ -58,7 +45,7 @@ type Graph struct {
 }
 
 // Order returns n, the number of nodes.
-func (g *Graph) Order() int { return len(g.ends) - 1 }
+func (g *Graph) Order() int { return g.ids.Len() }
 
 // Size returns the number of undirected edges.
 func (g *Graph) Size() int { return len(g.adj) / 2 }
@@ -67,32 +54,7 @@ func (g *Graph) Size() int { return len(g.adj) / 2 }
 func (g *Graph) Dropped() Dropped { return g.dropped }
 
 // ID returns the id of node i.
-func (g *Graph) ID(i int) ID { return ID(g.names[g.ends[i]:g.ends[i+1]]) }
-
-// setIDs keeps sorted ids.
-func (g *Graph) setIDs(ids []ID) {
-	size := 0
-	for _, id := range ids {
-		size += len(id)
-	}
-	var names strings.Builder
-	names.Grow(size)
-	g.ends = make([]int64, len(ids)+1)
-	for i, id := range ids {
-		names.WriteString(string(id))
-		g.ends[i+1] = int64(names.Len())
-	}
-	g.names = names.String()
-}
-
-// ids returns the ids of all nodes.
-func (g *Graph) ids() []ID {
-	ids := make([]ID, g.Order())
-	for i := range ids {
-		ids[i] = g.ID(i)
-	}
-	return ids
-}
+func (g *Graph) ID(i int) ID { return g.ids.At(i) }
 
 // Index returns the number of the node with this id, in O(log n).
 func (g *Graph) Index(id ID) (int, bool) {

@@ -10,7 +10,7 @@ import (
 // Reweigh returns the graph with other weights; one of 0 leaves the edge out. It calls weight once for each edge, U < V,
 // in their order, and returns [ErrBadWeight] for what is negative or not finite.
 func (g *Graph) Reweigh(weight func(e Edge) float64) (*Graph, error) {
-	b := Builder{Aggregation: None, ids: g.ids()}
+	b := Builder{Aggregation: None, ids: IDs{list: g.ids}}
 	for e := range g.Edges() {
 		w := weight(e)
 		if !(w >= 0 && w <= math.MaxFloat64) {

@@ -4,10 +4,49 @@ package graph
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 )
+
+// Memory hands out memory for arrays of numbers that are large where a graph is.
+type Memory interface {
+	Get(bytes int) ([]byte, error) // zeros, at an address that is a multiple of 8
+	Put(memory []byte) error       // takes back all that Get gave
+}
+
+// array returns n zeros and room for more.
+func array[T [2]int32 | int32 | float64](m Memory, n, capacity int) ([]T, error) {
+	if m == nil || capacity == 0 {
+		return make([]T, n, capacity), nil
+	}
+	var size T
+	memory, err := m.Get(capacity * int(unsafe.Sizeof(size)))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), capacity)[:n], nil
+}
+
+// giveBack gives back what array returned.
+func giveBack[T [2]int32 | int32 | float64](m Memory, s []T) error {
+	if m == nil || cap(s) == 0 {
+		return nil
+	}
+	var size T
+	return m.Put(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), cap(s)*int(unsafe.Sizeof(size))))
+}
+
+// ones returns n values of 1 and room for more.
+func ones(m Memory, n, capacity int) ([]float64, error) {
+	s, err := array[float64](m, n, capacity)
+	for i := range s {
+		s[i] = 1
+	}
+	return s, err
+}
 
 // chunkSize is the number of relationships in one chunk: large enough to make chunks
 // few, small enough to waste little in the last.
@@ -15,74 +54,81 @@ const chunkSize = 1 << 16
 
 // edgeChunk holds relationships in the order of arrival.
 type edgeChunk struct {
-	src, dst []int32
-	weight   []float64 // nil until a weight differs from 1
-	length   []float64 // nil until a length differs from 1
+	ends   [][2]int32
+	weight []float64 // nil until a weight differs from 1
+	length []float64 // nil until a length differs from 1
 }
 
-func newEdgeChunk(full bool) edgeChunk {
-	if !full {
-		return edgeChunk{}
+// newEdgeChunk takes memory of the heap bit by bit for the first chunk, for most graphs are small.
+func newEdgeChunk(m Memory, first bool) (p edgeChunk, err error) {
+	if m != nil || !first {
+		p.ends, err = array[[2]int32](m, 0, chunkSize)
 	}
-	return edgeChunk{src: make([]int32, 0, chunkSize), dst: make([]int32, 0, chunkSize)}
+	return p, err
 }
 
-func (p *edgeChunk) add(u, v int32, weight, length float64) {
-	p.weight = appendUnlessOne(p.weight, weight, len(p.src), cap(p.src))
-	p.length = appendUnlessOne(p.length, length, len(p.src), cap(p.src))
-	p.src = append(p.src, u)
-	p.dst = append(p.dst, v)
+func (p *edgeChunk) add(m Memory, ends [2]int32, weight, length float64) (err error) {
+	n := len(p.ends)
+	p.ends = append(p.ends, ends)
+	if p.weight, err = appendUnlessOne(m, p.weight, weight, n, cap(p.ends)); err != nil {
+		return err
+	}
+	p.length, err = appendUnlessOne(m, p.length, length, n, cap(p.ends))
+	return err
 }
 
 // appendUnlessOne keeps s nil while all its n values are 1.
-func appendUnlessOne(s []float64, x float64, n, capacity int) []float64 {
+func appendUnlessOne(m Memory, s []float64, x float64, n, capacity int) ([]float64, error) {
 	if s == nil {
 		if x == 1 {
-			return nil
+			return nil, nil
 		}
-		s = ones(n, capacity)
+		var err error
+		if s, err = ones(m, n, capacity); err != nil {
+			return nil, err
+		}
 	}
-	return append(s, x)
+	return append(s, x), nil
 }
 
-func ones(n, capacity int) []float64 {
-	s := make([]float64, n, capacity)
-	for i := range s {
-		s[i] = 1
-	}
-	return s
-}
-
-// fill stores every relationship in both its rows, unsorted, and releases each chunk
-// once it is stored. A nil rank leaves the nodes in place.
-func (g *Graph) fill(pieces []edgeChunk, rank []int32) {
+// fill stores every relationship in both its rows, unsorted, and gives each chunk
+// back once it is stored. A nil rank leaves the nodes in place.
+func (g *Graph) fill(chunks []edgeChunk, rank []int32, m Memory) (err error) {
 	n := g.Order()
 	g.ptr = make([]int64, n+1)
 	weighted, measured := false, false
-	for _, p := range pieces {
+	for _, p := range chunks {
 		weighted, measured = weighted || p.weight != nil, measured || p.length != nil
-		for k := range p.src {
+		for k, e := range p.ends {
 			if rank != nil {
-				p.src[k], p.dst[k] = rank[p.src[k]], rank[p.dst[k]]
+				e = [2]int32{rank[e[0]], rank[e[1]]}
+				p.ends[k] = e
 			}
-			g.ptr[p.src[k]+1]++
-			g.ptr[p.dst[k]+1]++
+			g.ptr[e[0]+1]++
+			g.ptr[e[1]+1]++
 		}
 	}
 	for i := range n {
 		g.ptr[i+1] += g.ptr[i]
 	}
-	g.adj = make([]int32, g.ptr[n])
+	entries := int(g.ptr[n])
+	if g.adj, err = array[int32](m, entries, entries); err != nil {
+		return err
+	}
 	if weighted {
-		g.weight = make([]float64, len(g.adj))
+		if g.weight, err = array[float64](m, entries, entries); err != nil {
+			return err
+		}
 	}
 	if measured {
-		g.length = make([]float64, len(g.adj))
+		if g.length, err = array[float64](m, entries, entries); err != nil {
+			return err
+		}
 	}
 	next := slices.Clone(g.ptr[:n])
-	for i, p := range pieces {
-		for k, u := range p.src {
-			v := p.dst[k]
+	for i, p := range chunks {
+		for k, e := range p.ends {
+			u, v := e[0], e[1]
 			x, y := next[u], next[v]
 			next[u]++
 			next[v]++
@@ -96,8 +142,12 @@ func (g *Graph) fill(pieces []edgeChunk, rank []int32) {
 				g.length[x], g.length[y] = l, l
 			}
 		}
-		pieces[i] = edgeChunk{}
+		chunks[i] = edgeChunk{}
+		if err := errors.Join(giveBack(m, p.ends), giveBack(m, p.weight), giveBack(m, p.length)); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func oneOr(s []float64, k int) float64 {
@@ -158,9 +208,11 @@ func (s *sorter) permute(values []float64, begin int64) {
 }
 
 // merge makes one of parallel relationships, in place; rows are sorted.
-func (g *Graph) merge(a Aggregation) error {
+func (g *Graph) merge(a Aggregation, m Memory) (err error) {
 	if g.weight == nil && (a == Sum || a == Count) {
-		g.weight = ones(len(g.adj), len(g.adj))
+		if g.weight, err = ones(m, len(g.adj), len(g.adj)); err != nil {
+			return err
+		}
 	}
 	next, begin := int64(0), int64(0)
 	for i := range g.Order() {
@@ -234,19 +286,20 @@ func dropOnes(s []float64) []float64 {
 
 // dropIsolated leaves out the nodes without neighbours.
 func (g *Graph) dropIsolated() {
-	rank, ids := make([]int32, g.Order()), []ID(nil)
+	rank, ids := make([]int32, g.Order()), list{ends: []int64{0}}
 	for i := range rank {
 		if g.Degree(i) == 0 {
 			continue
 		}
-		rank[i], ids = int32(len(ids)), append(ids, g.ID(i))
-		g.ptr[len(ids)] = g.ptr[i+1] // of a node at or behind it
+		rank[i] = int32(ids.Len())
+		ids.append(g.ID(i))
+		g.ptr[ids.Len()] = g.ptr[i+1] // of a node at or behind it
 	}
-	if g.dropped.Isolated = g.Order() - len(ids); g.dropped.Isolated == 0 {
+	if g.dropped.Isolated = g.Order() - ids.Len(); g.dropped.Isolated == 0 {
 		return
 	}
-	g.setIDs(ids)
-	g.ptr = g.ptr[: len(ids)+1 : len(ids)+1]
+	g.ids = ids
+	g.ptr = g.ptr[: ids.Len()+1 : ids.Len()+1]
 	for k, v := range g.adj {
 		g.adj[k] = rank[v]
 	}

@@ -13,7 +13,7 @@ var ErrStored = errors.New("graph: what was stored is no graph")
 
 // Stored is a graph of n nodes and m edges as its slices: that of a file can be mapped into memory.
 type Stored struct {
-	Names   string    // the ids in the order of the nodes, one behind the other
+	Names   []byte    // the ids in the order of the nodes, one behind the other
 	Ends    []int64   // n+1; the id of node i is Names[Ends[i]:Ends[i+1]]
 	Ptr     []int64   // n+1; row i is Adj[Ptr[i]:Ptr[i+1]]
 	Adj     []int32   // 2m; each row ascends
@@ -24,7 +24,7 @@ type Stored struct {
 
 // Stored returns the graph's own slices. The caller must not change them.
 func (g *Graph) Stored() Stored {
-	return Stored{g.names, g.ends, g.ptr, g.adj, g.weight, g.length, g.dropped}
+	return Stored{g.ids.text, g.ids.ends, g.ptr, g.adj, g.weight, g.length, g.dropped}
 }
 
 // Restore returns the graph of these slices and keeps them. It looks at every entry, in O(n + m) time and 8n bytes, and returns
@@ -39,11 +39,9 @@ func Restore(s Stored) (*Graph, error) {
 	if !cuts(s.Ends, len(s.Names)) || !cuts(s.Ptr, len(s.Adj)) {
 		return nil, fmt.Errorf("%w: its ids or rows overlap", ErrStored)
 	}
-	g := &Graph{names: s.Names, ends: s.Ends, ptr: s.Ptr, adj: s.Adj, weight: s.Weight, length: s.Length, dropped: s.Dropped}
-	for i := 1; i < n; i++ {
-		if compareIDs(g.ID(i-1), g.ID(i)) >= 0 {
-			return nil, fmt.Errorf("%w: the id of node %d is not behind the one before", ErrStored, i)
-		}
+	g := &Graph{ids: list{s.Names, s.Ends}, ptr: s.Ptr, adj: s.Adj, weight: s.Weight, length: s.Length, dropped: s.Dropped}
+	if !g.ids.ascends() {
+		return nil, fmt.Errorf("%w: its ids do not ascend", ErrStored)
 	}
 	return g, g.checkRows()
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/cmd/graphcloak/internal/term"
 	"github.com/graphcloak/graphcloak/config"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/report"
 	"github.com/graphcloak/graphcloak/run"
 )
@@ -39,6 +40,7 @@ type app struct {
 	page     func(*report.Report) (term.Section, error) // writes that of the run; nil: none is wanted
 	rendered bool                                       // a result went to standard output
 	secret   bool                                       // the result is for its owner alone
+	memory   graph.Memory                               // that a graph is read into; nil: of the heap
 	// chosenByFile says that a plan, a release or a kept run settles what is read of the graph.
 	chosenByFile atomic.Bool
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector/folder"
 	"github.com/graphcloak/graphcloak/connector/neo4j"
 	"github.com/graphcloak/graphcloak/graph/snapshot"
+	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -139,6 +141,7 @@ func (a *app) snapshot(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fail(exitConflict, "%s exists", path).hint("name another file, or remove it")
 	}
+	a.memory = disk.Scratch{Dir: filepath.Dir(path)} // as large as the snapshot, and gone with the process
 	s, err := a.openReading(ctx)
 	if err != nil {
 		return err

@@ -112,13 +112,13 @@ func (a *app) openReading(ctx context.Context) (graphStore, error) {
 		if err := source.CopyTo(dir); err != nil {
 			return nil, err
 		}
-		return folder.New(ctx, dir, folder.Options{Progress: a.progress, Generated: true})
+		return folder.New(ctx, dir, folder.Options{Progress: a.progress, Generated: true, Memory: a.memory})
 	}
 	options, err := a.connectorOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options.Snapshot = snapshot
+	options.Snapshot, options.Memory = snapshot, a.memory
 	return a.whenWarm(ctx, func() (graphStore, error) {
 		s, err := neo4j.New(ctx, options)
 		if err != nil {
@@ -149,7 +149,7 @@ func (a *app) source() (config.From, error) {
 }
 
 func (a *app) openFolder(ctx context.Context, dir, snapshot string) (graphStore, error) {
-	s, err := folder.New(ctx, dir, folder.Options{Progress: a.progress, Snapshot: snapshot})
+	s, err := folder.New(ctx, dir, folder.Options{Progress: a.progress, Snapshot: snapshot, Memory: a.memory})
 	if err == nil && folderJobs != nil {
 		return folderJobs(s), nil
 	}

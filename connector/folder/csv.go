@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
 )
 
 // reportEvery is the number of rows between two calls of Progress and two looks
@@ -26,9 +27,10 @@ type CSV struct {
 	Progress func(stage string, done, total int64) // nil: silent
 
 	snapshot  string // the file that holds the graph; "": relationships.csv does
+	memory    graph.Memory
 	generated bool
 	unused    atomic.Pointer[string]
-	ids       connector.PerGraph[numbers]
+	ids       connector.PerGraph[*numbers]
 }
 
 // Unused returns what was there to be read and was not asked for, such as a column of weights: news to who chooses what is

@@ -25,6 +25,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/database"
 	"github.com/graphcloak/graphcloak/internal/disk"
 )
@@ -48,7 +49,8 @@ type Options struct {
 	LockWait time.Duration
 	// Generated says that a program made the files: a column that it does not use is no slip.
 	Generated bool
-	Snapshot  string // the file that the graph is mapped from; "": it is read from relationships.csv
+	Snapshot  string       // the file that the graph is mapped from; "": it is read from relationships.csv
+	Memory    graph.Memory // that a graph is read into; nil: of the heap
 }
 
 // Store is a folder. It is safe for concurrent use, by several processes too.
@@ -88,7 +90,9 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, CSV: CSV{FS: files, Progress: o.Progress, generated: o.Generated, snapshot: o.Snapshot}}, nil
+	return &Store{dir: dir, options: o, CSV: CSV{
+		FS: files, Progress: o.Progress, generated: o.Generated, snapshot: o.Snapshot, memory: o.Memory,
+	}}, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has

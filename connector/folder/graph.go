@@ -24,91 +24,114 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	if c.snapshot != "" {
 		return c.mapped(ctx, sel)
 	}
-	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
-	nodes, keys, err := c.readNodes(ctx, sel, b)
-	if err != nil {
+	r := reading{key: keyColumn(sel), builder: &graph.Builder{
+		Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated, Memory: c.memory,
+	}}
+	if err := c.eachNode(ctx, sel, r.add); err != nil {
 		return nil, err
 	}
-	if err := c.relationships(ctx, sel, nodes, keys, b); err != nil {
+	if err := c.relationships(ctx, sel, &r); err != nil {
 		return nil, err
 	}
-	g, err := b.Graph()
+	keys := r.keys()
+	g, err := r.builder.Graph()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
 	}
-	c.ids.Put(g, numbered(g, sel, nodes, keys))
+	c.ids.Put(g, r.numbered(g, keys))
 	return g, nil
 }
 
-// numbered makes the handles of nodes their numbers in the graph, where it does not find them itself.
-func numbered(g *graph.Graph, sel graph.Selection, nodes numbers, keys []graph.ID) numbers {
-	if keyColumn(sel) == idColumn {
-		return nil
-	}
-	places := make([]int32, len(keys)) // in the graph, of the handles
-	for h, key := range keys {         // in the order of the file: ids that are alike are found in the cache
-		places[h] = unselected
-		if i, ok := g.Index(key); ok {
-			places[h] = int32(i)
-		}
-	}
-	for id, h := range nodes {
-		if h != unselected {
-			nodes[id] = places[h]
-		}
-	}
-	return nodes
+// reading is the state of a reader of nodes.csv and relationships.csv.
+type reading struct {
+	builder *graph.Builder
+	key     string  // the column of keys
+	others  numbers // of the ids that are no keys in the builder
 }
 
-// readNodes adds the selected nodes. The map has an entry for every id, its handle, and keys
-// are the ids of the handles in the graph.
-func (c *CSV) readNodes(ctx context.Context, sel graph.Selection, b *graph.Builder) (nodes numbers, keys []graph.ID, err error) {
-	nodes = make(numbers)
-	err = c.eachNode(ctx, sel, func(id, key string, chosen bool) (twice string) {
-		if _, ok := nodes[id]; ok {
-			return idColumn
+// handle returns the handle of the node with this id, or unselected; and whether nodes.csv has it.
+func (r *reading) handle(id string) (handle int, known bool) {
+	if r.key == idColumn {
+		if h, ok := r.builder.Handle(graph.ID(id)); ok {
+			return h, true
 		}
-		own := strings.Clone(id)
-		if !chosen {
-			nodes[own] = unselected
-			return ""
+	}
+	k, known := r.others.ids.Index(graph.ID(id))
+	if !known {
+		return unselected, false
+	}
+	return int(r.others.nodes[k]), true
+}
+
+// add takes a row of nodes.csv, see [CSV.eachNode].
+func (r *reading) add(id, key string, chosen bool) (twice string) {
+	if _, known := r.handle(id); known {
+		return idColumn
+	}
+	handle := unselected
+	if chosen {
+		var err error
+		if handle, err = r.builder.AddNode(graph.ID(key)); err != nil {
+			return r.key
 		}
-		name := graph.ID(own)
-		if key != id {
-			name = graph.ID(strings.Clone(key))
+	}
+	if !chosen || r.key != idColumn {
+		r.others.add(id, handle)
+	}
+	return ""
+}
+
+// keys are the keys of the handles, where they are another column than the ids.
+func (r *reading) keys() (keys []graph.ID) {
+	if r.key == idColumn {
+		return nil
+	}
+	for _, h := range r.others.nodes {
+		if h != unselected {
+			keys = append(keys, r.builder.ID(int(h))) // handles ascend
 		}
-		handle, err := b.AddNode(name)
-		nodes[own] = int32(handle)
-		if err != nil {
-			return keyColumn(sel)
+	}
+	return keys
+}
+
+// numbered returns the numbers in the graph of all ids, nil where the graph finds them itself.
+func (r *reading) numbered(g *graph.Graph, keys []graph.ID) *numbers {
+	if r.key == idColumn {
+		return nil
+	}
+	for k, h := range r.others.nodes {
+		if h == unselected {
+			continue
 		}
-		keys = append(keys, name)
-		return ""
-	})
-	return nodes, keys, err
+		r.others.nodes[k] = unselected
+		if i, ok := g.Index(keys[h]); ok {
+			r.others.nodes[k] = int32(i)
+		}
+	}
+	return &r.others
 }
 
 // relationships connects the selected nodes.
-func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes numbers, keys []graph.ID, b *graph.Builder) error {
+func (c *CSV) relationships(ctx context.Context, sel graph.Selection, r *reading) error {
 	t, err := c.open(relationshipsFile, sourceColumn, targetColumn, sel.RelationshipWeightProperty, sel.LengthProperty)
 	if err != nil {
 		return err
 	}
 	c.noteWeight(t, sel)
-	e := connector.Edges{Selection: sel, Builder: b}
+	e := connector.Edges{Selection: sel, Builder: r.builder}
 	source, target, types := t.column(sourceColumn), t.column(targetColumn), t.column(typeColumn)
 	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)
 	seen := make(map[string]bool)
 	var strangers connector.Offenders
 	var last string // source, which rows mostly share with the one before
-	var u int32
+	var u int
 	var okU bool
 	err = t.each(ctx, c.Progress, func(line int, fields []string) error {
 		if from := fields[source]; from != last || !okU {
-			u, okU = nodes[from]
+			u, okU = r.handle(from)
 			last = from
 		}
-		v, okV := nodes[fields[target]]
+		v, okV := r.handle(fields[target])
 		if !okU || !okV {
 			strangers.Add("line %d: %q–%q", line, fields[source], fields[target])
 			return nil
@@ -116,7 +139,7 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, nodes numb
 		if !selected(fields, types, sel.RelationshipTypes, seen) || u == unselected || v == unselected {
 			return nil
 		}
-		return e.Add(int(u), int(v), keys[u], keys[v], field(fields, weight), field(fields, length))
+		return e.Add(u, v, field(fields, weight), field(fields, length))
 	})
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ package folder
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/graph"
@@ -18,9 +17,9 @@ func (c *CSV) mapped(ctx context.Context, sel graph.Selection) (*graph.Graph, er
 	if err != nil {
 		return nil, err
 	}
-	m := matcher{graph: g, key: keyColumn(sel), met: make([]bool, g.Order()), others: make(map[string]bool)}
+	m := matcher{graph: g, key: keyColumn(sel), met: make([]bool, g.Order())}
 	if m.key != idColumn {
-		m.ids = make(numbers)
+		m.ids = &numbers{}
 	}
 	if err := c.eachNode(ctx, sel, m.add); err != nil {
 		return nil, err
@@ -35,33 +34,31 @@ func (c *CSV) mapped(ctx context.Context, sel graph.Selection) (*graph.Graph, er
 // matcher looks rows of nodes.csv up in a graph. It holds no id that the graph holds, unless keys are of another column.
 type matcher struct {
 	graph         *graph.Graph
-	key           string          // the column of keys
-	met           []bool          // nodes of the graph
-	others        map[string]bool // keys that it lacks
-	ids           numbers         // nil where ids are the keys
-	found, chosen int             // selected rows: in the graph, and all
+	key           string    // the column of keys
+	met           []bool    // nodes of the graph
+	others        graph.IDs // keys that it lacks
+	ids           *numbers  // nil where ids are the keys
+	found, chosen int       // selected rows: in the graph, and all
 }
 
 func (m *matcher) add(id, key string, chosen bool) (twice string) {
-	if m.ids != nil {
-		if _, ok := m.ids[id]; ok {
-			return idColumn
-		}
-		id = strings.Clone(id)
-		m.ids[id] = unselected
-		if !chosen {
-			return ""
-		}
+	if m.ids != nil && !m.ids.add(id, unselected) {
+		return idColumn
+	}
+	if m.ids != nil && !chosen {
+		return ""
 	}
 	i, in := m.graph.Index(graph.ID(key))
-	if in && m.met[i] || m.others[key] {
+	if in && m.met[i] {
 		return m.key
 	}
 	if chosen {
 		m.chosen++
 	}
 	if !in {
-		m.others[strings.Clone(key)] = true
+		if _, added := m.others.Add(graph.ID(key)); !added {
+			return m.key
+		}
 		return ""
 	}
 	m.met[i] = true
@@ -69,7 +66,7 @@ func (m *matcher) add(id, key string, chosen bool) (twice string) {
 		m.found++
 	}
 	if m.ids != nil {
-		m.ids[id] = int32(i)
+		m.ids.nodes[len(m.ids.nodes)-1] = int32(i)
 	}
 	return ""
 }

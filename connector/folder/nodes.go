@@ -13,15 +13,31 @@ import (
 	"github.com/graphcloak/graphcloak/graph"
 )
 
-// numbers find the nodes of a graph by the column id; nil where ids are the keys, which the graph finds.
-type numbers map[string]int32
+// numbers find nodes by the column id.
+type numbers struct {
+	ids   graph.IDs
+	nodes []int32 // of each id: the handle of its node, later its number in the graph, or unselected
+}
 
-func (n numbers) of(g *graph.Graph, id string) (int, bool) {
+// add notes an id and its node, and says whether it is new.
+func (n *numbers) add(id string, node int) bool {
+	_, added := n.ids.Add(graph.ID(id))
+	if added {
+		n.nodes = append(n.nodes, int32(node))
+	}
+	return added
+}
+
+// of returns the node of an id in the graph; nil numbers are those of ids that are the keys, which the graph finds.
+func (n *numbers) of(g *graph.Graph, id string) (int, bool) {
 	if n == nil {
 		return g.Index(graph.ID(id))
 	}
-	i, ok := n[id]
-	return int(i), ok && i != unselected
+	k, ok := n.ids.Index(graph.ID(id))
+	if !ok || n.nodes[k] == unselected {
+		return 0, false
+	}
+	return int(n.nodes[k]), true
 }
 
 // unselected stands for the handle of a node that is not part of the graph.

@@ -67,7 +67,9 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 
 // readGraph reads the relationships between nodes.
 func (s *Store) readGraph(ctx context.Context, sel graph.Selection, nodes *nodeSet) (*graph.Graph, error) {
-	b := &graph.Builder{Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated}
+	b := &graph.Builder{
+		Aggregation: sel.Aggregation, DropIsolated: sel.Isolated == graph.DropIsolated, Memory: s.options.Memory,
+	}
 	for _, id := range nodes.ids {
 		if _, err := b.AddNode(id); err != nil {
 			return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)

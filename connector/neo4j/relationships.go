@@ -61,7 +61,7 @@ func (e *edges) connect(base int, l links) error {
 	for k := range l.u {
 		u, v := base+int(l.u[k]), int(l.v[k])
 		if wrong, ok := l.wrong[k]; ok {
-			e.Refuse(e.nodes.ids[u], e.nodes.ids[v], wrong)
+			e.Refuse(u, v, wrong)
 		} else if err := e.Builder.Connect(u, v, l.weight[k], l.length[k]); err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/notifications"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/graph"
 )
 
 // Options says where the server is and how to talk to it.
@@ -23,9 +24,10 @@ type Options struct {
 	URI      string // "": neo4j://localhost:7687
 	Username string // "": no authentication
 	Password string
-	Database string // "": the user's home database
-	ReadOnly bool   // refuse to write, whatever the server allows
-	Snapshot string // the file that the graph is mapped from, without the relationships of the database; "": they are read
+	Database string       // "": the user's home database
+	ReadOnly bool         // refuse to write, whatever the server allows
+	Snapshot string       // the file that the graph is mapped from, without the relationships of the database; "": they are read
+	Memory   graph.Memory // that a graph is read into; nil: of the heap
 
 	Version     string        // of GraphCloak, for the user agent; "": dev
 	BatchSize   int           // nodes that a transaction writes; one that reads takes ten times as many; 0: 10,000

@@ -89,7 +89,7 @@ func Write(path string, g *graph.Graph, sel graph.Selection) error {
 		for _, x := range s.Adj {
 			w.Write(binary.NativeEndian.AppendUint32(w.AvailableBuffer(), uint32(x)))
 		}
-		w.WriteString(s.Names)
+		w.Write(s.Names)
 		return w.Flush() // the first error of all
 	})
 }
@@ -126,7 +126,7 @@ func Open(path string, sel graph.Selection) (*graph.Graph, error) {
 		s.Length = part[float64](&p, h.Entries)
 	}
 	s.Adj = part[int32](&p, h.Entries)
-	s.Names = unsafe.String(unsafe.SliceData(p.data), len(p.data))
+	s.Names = p.data
 	g, err := graph.Restore(s)
 	if err != nil {
 		return amiss("it was altered: %w", err)

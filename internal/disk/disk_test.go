@@ -3,11 +3,13 @@
 package disk_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,5 +181,32 @@ func TestRoom(t *testing.T) {
 	}
 	if err := disk.Room(filepath.Join(dir, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// Scratch hands out zeros that can be written to, and leaves nothing in its folder; where there is no room it is an error.
+func TestScratch(t *testing.T) {
+	dir := t.TempDir()
+	s := disk.Scratch{Dir: dir}
+	memory := must.Get(s.Get(3<<20 + 8))(t)
+	if len(bytes.Trim(memory, "\x00")) > 0 || len(memory) != 3<<20+8 {
+		t.Errorf("%d bytes, not all of them 0", len(memory))
+	}
+	memory[0], memory[len(memory)-1] = 1, 2
+	other := must.Get(s.Get(8))(t)
+	if other[0] = 3; memory[0] != 1 || memory[len(memory)-1] != 2 {
+		t.Error("two pieces of memory share bytes")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("in the folder: %v, %v", left, err)
+	}
+	must.Do(t, errors.Join(s.Put(memory), s.Put(other)))
+	if _, err := (disk.Scratch{Dir: filepath.Join(dir, "none")}).Get(8); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if runtime.GOOS == "linux" {
+		if _, err := s.Get(1 << 60); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("more than any disk has: %v", err)
+		}
 	}
 }
