@@ -284,7 +284,8 @@ def print_table(title, header, lines):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--binary", default="graphcloak")
-    p.add_argument("--networks", nargs="*", default=["Net3"], help="of WNTR, or .inp files; Net6 takes two hours a source, with --transport "--hours 24 --quality-step 300"")
+    p.add_argument("--networks", nargs="*", default=["Net3"], help="of WNTR, or .inp files; Net6 takes two hours a source, with "
+                   "--transport '--hours 24 --quality-step 300'")
     p.add_argument("--graphs", nargs="*", default=["karate", "lfr"], help="folders of examples/data for cascades")
     p.add_argument("--sources", nargs="+", default=["steady", "pulse", "mass"])
     p.add_argument("--ways", nargs="+", default=["heat", "operator"])
