@@ -2,7 +2,12 @@
 
 package connector
 
-import "github.com/graphcloak/graphcloak/graph"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/graphcloak/graphcloak/graph"
+)
 
 // Edges takes relationships as they are read and gives the good ones to the
 // builder. The other fields start at zero.
@@ -50,6 +55,15 @@ func (e *Edges) Refuse(u, v int, wrong string) {
 // Finish returns an [ErrInput] that counts the relationships whose weight or length is bad and names the first.
 func (e *Edges) Finish() error {
 	return e.bad.Err("relationships have a bad weight or length", badRelationships)
+}
+
+// Build builds the graph. What makes none is an [ErrInput]; a lack of memory is an error of its own.
+func Build(b *graph.Builder) (*graph.Graph, error) {
+	g, err := b.Graph()
+	if errors.Is(err, graph.ErrParallel) || errors.Is(err, graph.ErrBadWeight) {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	return g, err
 }
 
 const badRelationships = "fix them in the store or the CSV file, select fewer by --relationship-types, or read them by " +

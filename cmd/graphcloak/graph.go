@@ -121,7 +121,8 @@ func newGraphSnapshotCommand(app *app) *cobra.Command {
 		Long: "snapshot reads the public graph once and keeps nodes' names, relationships, weights and lengths in FILE.\n" +
 			"--from snapshot:FILE then maps it: memory holds what is looked at, and relationships are not read again. Signals,\n" +
 			"communities, the budget and what a run writes stay in the store: the server of --uri, or the folder that FILE lies\n" +
-			"in. Nodes are compared with the store's on every use; relationships that changed since are not noticed.",
+			"in. Nodes are compared with the store's on every use; relationships that changed since are not noticed.\n" +
+			"While it is made, leave room on disk for about twice its size.",
 		Example: "  graphcloak graph snapshot --uri neo4j://localhost:7687 -u neo4j --node-key name city.snapshot\n" +
 			"  graphcloak graph snapshot --from folder:city city/city.snapshot",
 		Args: cobra.ExactArgs(1),

@@ -34,9 +34,9 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 		return nil, err
 	}
 	keys := r.keys()
-	g, err := r.builder.Graph()
+	g, err := connector.Build(r.builder)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+		return nil, err
 	}
 	c.ids.Put(g, r.numbered(g, keys))
 	return g, nil

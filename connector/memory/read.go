@@ -40,9 +40,9 @@ func (s *Store) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, e
 			return nil, err
 		}
 	}
-	g, err := b.Graph()
+	g, err := connector.Build(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
+		return nil, err
 	}
 	rows := make([]int, g.Order())
 	for i := range rows {

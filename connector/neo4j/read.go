@@ -78,9 +78,5 @@ func (s *Store) readGraph(ctx context.Context, sel graph.Selection, nodes *nodeS
 	if err := s.readRelationships(ctx, sel, nodes, b); err != nil {
 		return nil, fmt.Errorf("read relationships: %w", err)
 	}
-	g, err := b.Graph()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", connector.ErrInput, err)
-	}
-	return g, nil
+	return connector.Build(b)
 }
