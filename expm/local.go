@@ -25,7 +25,7 @@ const (
 	// ballSample is the number of columns that show what the others cost.
 	ballSample = 64
 	// collectCost and stepCost are the times of an entry that is taken into a ball, and of one that a step in it reads,
-	// relative to one of a block product: BenchmarkReadColumns measures them.
+	// relative to one of a block product.
 	collectCost = 60
 	stepCost    = 16
 )

@@ -112,9 +112,12 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 	return nil
 }
 
+// seedPool is the number of edges among which the seeds are chosen.
+const seedPool = 256
+
 // seed evaluates a few edges that are likely to be large, so that the later tiers have a
-// lower bound to compare with: those whose ends keep the most of b after τ, by e^{-τa}. Of
-// values within a percent the edge at the largest hub comes first, which keeps the least.
+// lower bound to compare with: of those whose ends keep the most of b after τ, by e^{-τa}, the ones that keep the most by
+// [krylov]. Of values within a percent the edge at the largest hub comes first, which keeps the least.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
@@ -123,7 +126,15 @@ func (s *search) seed(ctx context.Context) error {
 		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
 	}
-	expected, _ := largestOf(len(s.rest), boundWork, func(k int) float64 { return promise(s.rest[k]) })
+	pool := largest(s.rest, seedPool, promise)
+	value := s.estimates(ctx, pool)
+	expected := 0.0
+	for _, v := range value {
+		expected = max(expected, v)
+	}
+	if s.lower > .95*expected || ctx.Err() != nil {
+		return ctx.Err()
+	}
 	// Coarse first: the accuracy needed is relative to Δ₂, which is not known yet.
 	top := math.Sqrt(s.peak) * s.longest()
 	for width := min(2e-3, max(1e-13, 2e-3*expected/top)); ; width *= 1e-4 {
@@ -131,9 +142,9 @@ func (s *search) seed(ctx context.Context) error {
 		if err != nil {
 			return nil // bounds in closed form may still help
 		}
-		pick := largest(s.rest, o.few, func(i int32) float64 {
+		pick := largest(pool, o.few, func(i int32) float64 {
 			hub := max(diag[s.edges.at(i).u], diag[s.edges.at(i).v])
-			return math.Round(100*math.Log(promise(i))) + 0.5*hub/(s.edges.at(i).b+hub)
+			return math.Round(100*math.Log(value[i])) + 0.5*hub/(s.edges.at(i).b+hub)
 		})
 		if err := s.evaluate(ctx, o, pick); err != nil {
 			return err
@@ -142,6 +153,25 @@ func (s *search) seed(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// estimates approximates the values of some edges, and brackets those of which nothing is left out.
+func (s *search) estimates(ctx context.Context, pick []int32) map[int32]float64 {
+	values, off := make([]float64, len(pick)), make([]float64, len(pick))
+	parallel.Rows(len(pick), nearWork, func(lo, hi int) {
+		k := s.krylovs.Get().(*krylov)
+		defer s.krylovs.Put(k)
+		for j := lo; j < hi && ctx.Err() == nil; j++ {
+			values[j], off[j] = k.approximate(s.edges.at(pick[j]))
+		}
+	})
+	out := make(map[int32]float64, len(pick))
+	for j, i := range pick {
+		s.upper[i] = min(s.upper[i], (values[j]+off[j])*(1+8*unit))
+		s.raiseLower(i, (values[j]-off[j])*(1-8*unit))
+		out[i] = min(values[j], s.upper[i])
+	}
+	return out
 }
 
 // scaleRows multiplies row t of k columns by √u_t.

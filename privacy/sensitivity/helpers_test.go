@@ -30,7 +30,8 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), lower: 1e-3}
+	s := newSearch(p, opts)
+	s.lower = 1e-3
 	for i := range p.edges.all() {
 		s.upper[i] = math.Inf(1)
 		s.rest = append(s.rest, int32(i))
@@ -43,7 +44,7 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 }
 
 // violations runs one round of 16 random columns with failure probability q an edge,
-// and returns the share of edges whose bound is below the exact value; with "nodes" that
+// and returns the share of edges whose bound is below the exact value, with "near" that of [nearVectors]; with "nodes" that
 // of the nodes.
 func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
@@ -53,10 +54,22 @@ func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 	if err := c.project(ctx); err != nil {
 		return 0, err
 	}
-	if mode == "nodes" {
+	switch mode {
+	case "nodes":
 		return nodeViolations(c, d), nil
+	case "near":
+		// Half of Wb leaves the other half to the projection, which is parallel to it.
+		c.near.approximate(ctx)
+		for i := range c.near.list {
+			a := &c.near.list[i]
+			floats.Scale(.5, a.x)
+			a.length, a.norm = a.length/2, a.norm/2
+		}
+		c.near.add(c.y)
+		c.near.bound()
+	default:
+		c.applyProjection()
 	}
-	c.applyProjection()
 	low := 0
 	for i, e := range c.edges.all() {
 		if c.upper[i] < d.norm(e) {
@@ -159,32 +172,21 @@ func eachConductance(m Model, f func(u, v int, common, detour float64)) error {
 	return nil
 }
 
-// readAll brackets every edge by columns read from neighbourhoods, and calls f with the bracket
-// and the exact one. It reports false where no column is read.
-func readAll(ctx context.Context, m Model, u []float64, f func(low, up, exactLow, exactUp float64)) (bool, error) {
+// krylovAll brackets every edge by Lanczos steps, as narrowly as tol says where its value is above least, and calls f with
+// the bracket and the exact one.
+func krylovAll(ctx context.Context, m Model, u []float64, least, tol float64, f func(low, up, exactLow, exactUp float64)) error {
 	c, d, err := screenOf(ctx, m, u, [32]byte{}, 0)
 	if err != nil {
-		return false, err
+		return err
 	}
-	c.opts.Tolerance = 1e-3
-	all := c.rest
-	for _, i := range all {
-		c.rest, c.upper[i], c.lower, c.edge = []int32{i}, math.Inf(1), 1e-3, [2]int{-1, -1}
-		if err := c.readEdges(ctx, math.MaxInt, 10); err != nil {
-			return false, err
-		}
-		if math.IsInf(c.upper[i], 1) {
-			return false, nil
-		}
-		low := c.lower
-		if c.edge[0] < 0 {
-			low = 0
-		}
-		v := d.norm(c.edges.at(i))
-		over, under := d.errorBounds(c.edges.at(i), v)
-		f(low, c.upper[i], v-under, v+over)
+	k := newKrylov(c.problem)
+	for _, e := range c.edges.all() {
+		up, low := k.bracket(e, least, tol)
+		v := d.norm(e)
+		over, under := d.errorBounds(e, v)
+		f(low, up, v-under, v+over)
 	}
-	return true, nil
+	return nil
 }
 
 // perSensorByRows is PerSensor without the eigendecomposition of small graphs.

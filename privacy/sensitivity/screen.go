@@ -27,7 +27,7 @@ const (
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
 // fails with probability at most q. The union bound is over rounds, and in each over the
-// edges and the nodes: see [nodes].
+// edges, once alone and once less the vectors near them, and the nodes: see [nodes].
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
@@ -39,6 +39,9 @@ func (s *search) screen(ctx context.Context) error {
 	}
 	c.q = c.failurePerBound()
 	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
+		if err := c.local(ctx, want); err != nil {
+			return err
+		}
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
 			break
 		}
@@ -50,6 +53,9 @@ func (s *search) screen(ctx context.Context) error {
 		c.applyProjection()
 		s.failure += s.opts.Failure / maxRounds
 		s.dropClosed("screen")
+		if err := c.near.apply(ctx); err != nil {
+			return err
+		}
 		if err := c.improve(ctx); err != nil {
 			return err
 		}
@@ -59,13 +65,13 @@ func (s *search) screen(ctx context.Context) error {
 }
 
 func newScreening(p *projection) *screening {
-	return &screening{projection: p, squares: make([]float64, p.edges.len()), nodes: newNodes(p)}
+	return &screening{projection: p, squares: make([]float64, p.edges.len()), nodes: newNodes(p), near: &nearVectors{c: p}}
 }
 
 // failurePerBound returns the failure probability of one bound: Failure over the number
 // of bounds in the union of [search.screen].
 func (c *screening) failurePerBound() float64 {
-	return c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)
+	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)
 }
 
 // screening is the state of a screen.
@@ -73,6 +79,7 @@ type screening struct {
 	*projection
 	squares []float64 // of the columns, for each edge
 	nodes   *nodes
+	near    *nearVectors
 }
 
 // improve evaluates the edges of the largest estimates where that may raise the lower end.
@@ -81,23 +88,30 @@ func (c *screening) improve(ctx context.Context) error {
 	if len(pick) == 0 || c.estimate(pick[0]) < c.lower*(1+c.opts.Tolerance/2) {
 		return nil
 	}
+	c.near.keep()
 	return c.evaluate(ctx, c.operator, pick)
 }
 
 // estimate predicts the value of edge i from the columns so far.
 func (c *screening) estimate(i int32) float64 {
-	e := c.edges.at(i)
-	return e.scale * math.Sqrt(c.squares[i]/float64(max(c.columns, 1)))
+	square, columns := c.squares[i], float64(max(c.columns, 1))
+	if c.near.list != nil {
+		at := c.near.at(i)
+		square = c.near.squares[at] + columns*c.near.list[at].norm*c.near.list[at].norm
+	}
+	return c.edges.at(i).scale * math.Sqrt(square/columns)
 }
 
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
+	c.near.keep()
 	c.draw(c.columns/c.block, c.x)
 	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
 		return err
 	}
 	c.addDifferences(c.squares, c.rest, c.y, c.block)
 	c.nodes.add(c.y, c.block)
+	c.near.add(c.y)
 	c.columns += c.block
 	return nil
 }
@@ -124,6 +138,10 @@ func (c *screening) applyProjection() {
 // finish brackets all edges that remain: by nodes that many of them share, then edge by
 // edge, the largest bounds first.
 func (c *screening) finish(ctx context.Context) error {
+	_, columns := c.nodes.groups()
+	if err := c.local(ctx, columns); err != nil {
+		return err
+	}
 	for {
 		pick, _ := c.nodes.groups()
 		if len(pick) == 0 {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
 	"github.com/graphcloak/graphcloak/laplacian"
@@ -128,10 +127,10 @@ func chiSquare(r int, x float64) float64 {
 	return sum * h / 3
 }
 
-// TestReadEdges: columns read from neighbourhoods bracket the exact value of every edge, within the
-// tolerance or rounding.
-func TestReadEdges(t *testing.T) {
-	read := 0
+// TestKrylov: Lanczos steps bracket the exact value of every edge, within the tolerance where all steps that it takes are done.
+func TestKrylov(t *testing.T) {
+	const least = 1e-3
+	narrow, all := 0, 0
 	for name, g := range families(t, 80) {
 		u := make([]float64, g.Order())
 		for i := range u {
@@ -141,28 +140,27 @@ func TestReadEdges(t *testing.T) {
 			for _, weights := range [][]float64{nil, u} {
 				for _, tau := range []float64{1e-6, .3, 3} {
 					m := Model{Graph: g, Laplacian: laplacian.New(g, kind), Tau: tau}
-					ok, err := readAll(background, m, weights, func(low, up, exactLow, exactUp float64) {
-						if low > exactUp || up < exactLow || up > exactUp*1.001+1e-6 && name != "weighted" {
-							t.Errorf("%s %v τ=%v, weights %v: read [%v, %v], exact [%v, %v]", name, kind, tau, weights != nil, low, up,
+					must.Do(t, krylovAll(background, m, weights, least, 1e-4, func(low, up, exactLow, exactUp float64) {
+						if low > exactUp || up < exactLow {
+							t.Errorf("%s %v τ=%v, weights %v: [%v, %v], exact [%v, %v]", name, kind, tau, weights != nil, low, up,
 								exactLow, exactUp)
 						}
-					})
-					must.Do(t, err)
-					if ok {
-						read++
-					}
+						if all++; up <= max(least, exactUp*(1+1e-4)) {
+							narrow++
+						}
+					}))
 				}
 			}
 		}
 	}
-	if read < 120 {
-		t.Errorf("columns were read in %d cases, want most of 180", read)
+	if narrow < all*9/10 {
+		t.Errorf("%d of %d brackets are narrow", narrow, all)
 	}
 }
 
-// TestAlikeEdgesAreRead: a random screen tells the relationships of a road network without weights hardly apart, and would
-// leave them all to products. Their columns are read.
-func TestAlikeEdgesAreRead(t *testing.T) {
+// TestAlikeEdges: a random screen tells the relationships of a road network without weights hardly apart, and would leave
+// them all to products. Lanczos steps bracket them.
+func TestAlikeEdges(t *testing.T) {
 	roads, _, err := graph.RoadLike(50_000, 1)
 	must.Do(t, err)
 	var b graph.Builder
@@ -171,20 +169,12 @@ func TestAlikeEdgesAreRead(t *testing.T) {
 	}
 	g := must.Get(b.Graph())(t)
 	m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 1}
-	m.Diffusion = must.Get(expm.New(background, m.Laplacian, m.Tau, expm.Options{}))(t)
-	var opts Options
-	p := must.Get(newProblem(m, nil, &opts))(t)
-	c := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
-	defer c.release()
-	c.boundAll()
-	for _, tier := range []func(context.Context) error{
-		c.seed, c.parallelPaths,
-		func(ctx context.Context) error { return c.readEdges(ctx, readProducts, readKept) },
-	} {
-		c.dropClosed("bound")
-		must.Do(t, tier(background))
-	}
-	if c.dropClosed("bound"); len(c.rest) > 0 {
-		t.Errorf("%d of %d relationships are left to the screen", len(c.rest), p.edges.len())
+	const tol = .05
+	calls := map[string]int{}
+	bracket := must.Get(Bound(background, m, nil, Options{
+		Tolerance: tol, Seed: [32]byte{1}, Progress: func(stage string, _, _ int64) { calls[stage]++ },
+	}))(t)
+	if bracket.Upper > bracket.Lower*(1+tol)*(1+1e-9) || calls["nodes"] > 0 || calls["screen"] > 12 {
+		t.Errorf("[%v, %v] after %v", bracket.Lower, bracket.Upper, calls)
 	}
 }

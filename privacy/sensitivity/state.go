@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
@@ -25,8 +26,15 @@ type search struct {
 	diffusion  *expm.Diffusion // the last that was made
 	x, y       []float64       // of a block of columns
 	blocks     [2]*linop.Block // of x and y; nil: none yet
+	krylovs    sync.Pool       // *krylov
 	weights    []float64       // see nodeWeights
 	weightPeak float64
+}
+
+func newSearch(p *problem, opts Options) *search {
+	s := &search{problem: p, opts: opts, upper: make([]float64, p.edges.len()), edge: [2]int{-1, -1}}
+	s.krylovs.New = func() any { return newKrylov(p) }
+	return s
 }
 
 // memory returns size values for x (0) or y (1), until release: the same for the same size.

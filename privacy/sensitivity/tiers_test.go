@@ -37,6 +37,8 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 	}{
 		{"edges", nil, 0.01},
 		{"edges", u, 0.01},
+		{"near", nil, 0.01},
+		{"near", u, 0.01},
 		{"nodes", nil, 0.01},
 	} {
 		var mean float64

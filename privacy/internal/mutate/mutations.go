@@ -236,7 +236,7 @@ var fast = []mutation{
 
 	// Failure probabilities, from the screen to the cap.
 	{"no union over edges", []change{{
-		"privacy/sensitivity/screen.go", "c.opts.Failure / (float64(len(c.rest)+c.n) * maxRounds)",
+		"privacy/sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)",
 		"c.opts.Failure / maxRounds",
 	}}, "TestUnion"},
 	{
@@ -360,9 +360,14 @@ var fast = []mutation{
 		"TestSearch",
 	},
 	{
-		"no truncation error of columns that are read",
-		[]change{{"privacy/sensitivity/readedges.go", "norm*relative + math.Sqrt", "norm*relative + 0*math.Sqrt"}},
-		"TestReadEdges",
+		"no truncation error of Lanczos steps",
+		[]change{{"privacy/sensitivity/krylov.go", "k.beta[m-1]*(math.Abs(integral)", "k.beta[m-1]*(0*math.Abs(integral)"}},
+		"TestKrylov",
+	},
+	{
+		"the screen without what is near",
+		[]change{{"privacy/sensitivity/near.go", "up := a.norm*(1", "up := 0*a.norm*(1"}},
+		"TestScreenFailsAsRarelyAsItSays",
 	},
 
 	// Answers of yes or no.

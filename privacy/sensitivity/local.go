@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sensitivity
+
+import (
+	"context"
+	"math"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
+)
+
+// localBatch edges have one target, and localSample show what the others take. The time of the steps is relative to that of an
+// entry of a block product.
+const (
+	localBatch  = 1 << 10
+	localSample = 32
+	localCost   = 4
+)
+
+// local brackets the edges that remain by [krylov], where that takes no longer than so many columns, as on spatial graphs. It gives
+// up after twice the time.
+func (c *projection) local(ctx context.Context, columns int) error {
+	if c.localWork == 0 {
+		sample := make([]int32, min(localSample, len(c.rest)))
+		for k := range sample {
+			sample[k] = c.rest[k*len(c.rest)/len(sample)]
+		}
+		work, open, err := c.bracketByKrylov(ctx, sample)
+		if err != nil {
+			return err
+		}
+		if c.localWork = work / float64(len(sample)); 4*open > len(sample) {
+			c.localWork = math.Inf(1)
+		}
+	}
+	most := float64(columns) * float64(c.d.Degree()) * float64(c.lap.Work())
+	if !(c.localWork*float64(len(c.rest)) <= most) {
+		return nil
+	}
+	var work float64
+	for done := 0; done < len(c.rest) && work <= 2*most; done += localBatch {
+		batch := c.rest[done:min(done+localBatch, len(c.rest))]
+		more, _, err := c.bracketByKrylov(ctx, batch)
+		if err != nil {
+			return err
+		}
+		work += more
+		c.localWork = max(c.localWork, work/float64(done+len(batch)))
+		c.opts.Progress("columns", int64(done+len(batch)), int64(len(c.rest)))
+	}
+	c.dropClosed("columns")
+	return nil
+}
+
+// bracketByKrylov brackets a batch with the target at its beginning, so that the bits do not depend on the number of workers. It
+// returns the time, in entries of a block product, and how many edges are still open.
+func (s *search) bracketByKrylov(ctx context.Context, batch []int32) (work float64, open int, err error) {
+	type result struct {
+		up, low float64
+		work    int
+	}
+	target := s.target()
+	out := make([]result, len(batch))
+	parallel.Rows(len(batch), krylovEntries, func(lo, hi int) {
+		k := s.krylovs.Get().(*krylov)
+		defer s.krylovs.Put(k)
+		for j := lo; j < hi && ctx.Err() == nil; j++ {
+			up, low := k.bracket(s.edges.at(batch[j]), target, s.opts.Tolerance)
+			out[j] = result{up, low, k.work}
+		}
+	})
+	for j, i := range batch {
+		r := out[j]
+		s.upper[i] = min(s.upper[i], r.up)
+		s.raiseLower(i, r.low)
+		if work += localCost * float64(r.work); s.upper[i] > target {
+			open++
+		}
+	}
+	return work, open, ctx.Err()
+}
