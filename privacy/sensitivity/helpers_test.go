@@ -5,6 +5,7 @@ package sensitivity
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -77,6 +78,47 @@ func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 		}
 	}
 	return float64(low) / float64(c.edges.len()), nil
+}
+
+// nearSums makes the vectors near a few edges after three blocks of random columns and a few columns of edges, adds another block,
+// and calls f with ‖Ωᵀ(Wb − a)‖² of each edge, as it was summed up and from all columns again. If one block is forgotten it reports
+// whether the vectors are made at all.
+func nearSums(ctx context.Context, m Model, u []float64, forget bool, f func(sum, again float64)) (made bool, err error) {
+	c, _, err := screenOf(ctx, m, u, [32]byte{3}, 1e-9)
+	if err != nil {
+		return false, err
+	}
+	const few = 3
+	steps := []func(context.Context) error{
+		c.project, c.near.apply,
+		func(ctx context.Context) error { return c.evaluate(ctx, c.operator, c.rest[:few]) },
+		c.project, c.project,
+		func(context.Context) error {
+			if c.rest = c.rest[:few]; forget {
+				c.near.kept = c.near.kept[:1]
+			}
+			return nil
+		},
+		c.near.apply, c.project,
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return false, err
+		}
+	}
+	sums := slices.Clone(c.near.squares)
+	clear(c.near.squares)
+	for b := 0; c.near.list != nil && b*c.block < c.columns; b++ {
+		c.draw(b, c.x)
+		if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
+			return false, err
+		}
+		c.near.add(c.y)
+	}
+	for at, sum := range sums {
+		f(sum, c.near.squares[at])
+	}
+	return c.near.list != nil, nil
 }
 
 // nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all

@@ -24,12 +24,11 @@ const (
 //
 // The last term, which alone is bounded by random projection, is small where a is near Wb, as [krylov.approximate] makes it.
 type nearVectors struct {
-	c         *projection
-	kept      [][]float64  // Y of the blocks before the last, until list is made
-	forgotten bool         // they are not
-	edges     []int32      // those of list, ascending
-	list      []nearVector // nil: not made
-	squares   []float64    // of the projected Wb − a
+	c       *projection
+	kept    [][]float64  // Y of the blocks before the last, until list is made
+	edges   []int32      // those of list, ascending
+	list    []nearVector // nil: not made
+	squares []float64    // of the projected Wb − a
 }
 
 // nearVector is diag(√u)x for x of few nodes.
@@ -43,24 +42,24 @@ type nearVector struct {
 // keep keeps y, before it is overwritten, as long as the memory for it allows.
 func (l *nearVectors) keep() {
 	c := l.c
-	if l.list != nil || l.forgotten || len(l.kept)*c.block == c.columns {
-		return
+	switch kept := len(l.kept) * c.block; {
+	case l.list != nil || kept == c.columns:
+	case kept+c.block < c.columns || (len(l.kept)+2)*len(c.y) > keptEntries:
+		l.kept = nil
+	default:
+		l.kept = append(l.kept, c.y)
+		c.blocks[1] = nil
+		c.y = c.memory(1, len(c.y))
 	}
-	if (len(l.kept)+2)*len(c.y) > keptEntries {
-		l.kept, l.forgotten = nil, true
-		return
-	}
-	l.kept = append(l.kept, c.y)
-	c.blocks[1] = nil
-	c.y = c.memory(1, len(c.y))
 }
 
 // apply lowers the bounds of the edges that remain, as soon as the vectors take no longer than some columns.
 func (l *nearVectors) apply(ctx context.Context) error {
 	c := l.c
 	if l.list == nil {
-		column := float64(c.d.Degree()+1) * float64(c.lap.Work())
-		if l.forgotten || len(c.rest) > nearEdges || float64(len(c.rest))*nearWork > nearColumns*column {
+		work, column := float64(len(c.rest))*nearWork, float64(c.d.Degree()+1)*float64(c.lap.Work())
+		if (len(l.kept)+1)*c.block < c.columns || len(c.rest) > nearEdges || work > nearColumns*column {
+			l.keep()
 			return nil
 		}
 		l.approximate(ctx)

@@ -88,7 +88,6 @@ func (c *screening) improve(ctx context.Context) error {
 	if len(pick) == 0 || c.estimate(pick[0]) < c.lower*(1+c.opts.Tolerance/2) {
 		return nil
 	}
-	c.near.keep()
 	return c.evaluate(ctx, c.operator, pick)
 }
 

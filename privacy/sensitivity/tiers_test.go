@@ -53,6 +53,23 @@ func TestScreenFailsAsRarelyAsItSays(t *testing.T) {
 	}
 }
 
+// TestNearSums: what is projected of Wb − a is summed over all random columns, whatever was computed between, or not used.
+func TestNearSums(t *testing.T) {
+	g := must.Get(graph.BarabasiAlbert(600, 4, 1))(t)
+	m := model(g, .3)
+	made, err := nearSums(background, m, nil, false, func(sum, again float64) {
+		if math.Abs(sum-again) > 1e-9*again || again < 1e-6 {
+			t.Errorf("sum %v, from all columns again %v", sum, again)
+		}
+	})
+	must.Do(t, err)
+	forgotten, err := nearSums(background, m, nil, true, func(float64, float64) {})
+	must.Do(t, err)
+	if !made || forgotten {
+		t.Errorf("made: %v, where a block is missing %v", made, forgotten)
+	}
+}
+
 // TestMoments: the O(1) bounds of every edge contain its exact value.
 func TestMoments(t *testing.T) {
 	for name, g := range families(t, 80) {
