@@ -58,6 +58,26 @@ func SymmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 	return nil
 }
 
+// TridiagonalEigen replaces the diagonal d of a symmetric tridiagonal matrix by its eigenvalues, in no order, and sets q, n × n,
+// to its orthonormal eigenvectors, one a row. It overwrites off, whose last entry is not read, and returns [ErrIteration] or nil.
+func TridiagonalEigen(d, off, q []float64) error {
+	n := len(d)
+	clear(q)
+	for i := range d {
+		q[i*n+i] = 1
+	}
+	err := implicitQL(context.Background(), d, off, negligible, func(i int, c, s float64) {
+		v, w := q[i*n:][:n], q[(i+1)*n:][:n]
+		for j, x := range v {
+			v[j], w[j] = c*x-s*w[j], s*x+c*w[j]
+		}
+	}, nil)
+	if err == nil && slices.ContainsFunc(d, math.IsNaN) {
+		err = ErrIteration
+	}
+	return err
+}
+
 func transposeSquare(n int, a []float64) {
 	for i := range n {
 		for j := range i {

@@ -112,12 +112,12 @@ func (s *search) evaluate(ctx context.Context, o *operator, pick []int32) error 
 	return nil
 }
 
-// seedPool is the number of edges among which the seeds are chosen.
-const seedPool = 256
+// seedPool is half the number of edges among which the seeds are chosen.
+const seedPool = 128
 
 // seed evaluates a few edges that are likely to be large, so that the later tiers have a
-// lower bound to compare with: of those whose ends keep the most of b after τ, by e^{-τa}, the ones that keep the most by
-// [krylov]. Of values within a percent the edge at the largest hub comes first, which keeps the least.
+// lower bound to compare with: of those whose ends keep the most of b after τ, by e^{-τa}, and as many others, the ones that
+// keep the most by [krylov]. Of values within a percent the edge at the largest hub comes first, which keeps the least.
 func (s *search) seed(ctx context.Context) error {
 	_, _, _, diag := s.lap.CSR()
 	promise := func(i int32) float64 {
@@ -126,7 +126,9 @@ func (s *search) seed(ctx context.Context) error {
 		size := math.Hypot(bu*math.Exp(-s.tau*diag[e.u]), bv*math.Exp(-s.tau*diag[e.v]))
 		return min(s.upper[i], e.scale*math.Sqrt(s.peak)*size)
 	}
-	pool := largest(s.rest, seedPool, promise)
+	pool := append(largest(s.rest, seedPool, promise), spread(s.rest, seedPool)...)
+	slices.Sort(pool)
+	pool = slices.Compact(pool)
 	value := s.estimates(ctx, pool)
 	expected := 0.0
 	for _, v := range value {

@@ -3,7 +3,6 @@
 package sensitivity
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -23,7 +22,7 @@ const (
 )
 
 // eigenCost is the time that the eigenvalues of T take at least, in entries of a step.
-const eigenCost = 1 << 10
+const eigenCost = 1 << 7
 
 // longRow is the share of the entries that one row may take: beyond, it is not read.
 const longRow = 1. / 32
@@ -173,17 +172,16 @@ func (k *krylov) multiply(w, v []float64) {
 // 2-norm, +Inf where nothing is proved. Beyond enough x is not set.
 func (k *krylov) heat(enough float64) float64 {
 	m := len(k.alpha)
-	k.x, k.work = k.x[:0], k.work+eigenCost+4*m*m*m
-	k.eigen, k.lambda = extend(k.eigen[:0], m*m), extend(k.lambda[:0], m)
+	k.x, k.work = k.x[:0], k.work+eigenCost+2*m*m*m
+	k.lambda = append(k.lambda[:0], k.alpha...)
+	k.eigen = slices.Grow(k.eigen[:0], m*m)[:m*m]
 	var size float64 // of T
 	for i, a := range k.alpha {
-		k.eigen[i*m+i] = a
-		if i+1 < m {
-			k.eigen[i*m+i+1], k.eigen[(i+1)*m+i] = k.beta[i], k.beta[i]
-		}
 		size = max(size, math.Abs(a)+2*k.beta[i])
 	}
-	if !(size < math.Inf(1)) || dense.SymmetricEigen(context.Background(), m, k.eigen, k.lambda, nil) != nil {
+	off := [krylovSteps]float64{}
+	copy(off[:], k.beta)
+	if !(size < math.Inf(1)) || dense.TridiagonalEigen(k.lambda, off[:m], k.eigen) != nil {
 		return math.Inf(1)
 	}
 	tau := k.p.tau
@@ -213,23 +211,24 @@ func (k *krylov) heat(enough float64) float64 {
 	mm, n := float64(m), float64(len(k.nodes))
 	residual = math.Sqrt(residual) + 8*mm*unit*size
 	identity := floats.Norm(first[:m], 2) + mm*(mm+4)*unit
-	if !(tau*(residual+max(0, -k.lambda[0])) < 1e-3) {
+	if !(tau*(residual+max(0, -slices.Min(k.lambda))) < 1e-3) {
 		return math.Inf(1)
 	}
 	wrong := identity + tau*residual // of the computed e^{-sT}e_1
-	off := 1.05 * (math.Sqrt(mm)*(wrong+16*(mm+8)*unit+tau*4*(n+16)*unit*k.p.lap.Bound()) +
+	err := 1.05 * (math.Sqrt(mm)*(wrong+16*(mm+8)*unit+tau*4*(n+16)*unit*k.p.lap.Bound()) +
 		k.beta[m-1]*(math.Abs(integral)+tau*(2*wrong+mm*(mm+8)*unit)))
-	if !k.whole || math.IsNaN(off) {
-		off = math.Inf(1)
+	if !k.whole || math.IsNaN(err) {
+		err = math.Inf(1)
 	}
-	if off > enough {
-		return off
+	if err > enough {
+		return err
 	}
+	k.work += (m + 4) * len(k.nodes)
 	k.x = extend(k.x, len(k.nodes))
 	for i, y := range g[:m] {
 		floats.AddScaled(k.x[:len(k.v[i])], y, k.v[i])
 	}
-	return off
+	return err
 }
 
 // norm returns ‖diag(√ω)x‖, off by a relative (places + 16) units.

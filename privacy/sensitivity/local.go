@@ -4,7 +4,6 @@ package sensitivity
 
 import (
 	"context"
-	"math"
 
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
@@ -20,24 +19,20 @@ const (
 // local brackets the edges that remain by [krylov], where that takes no longer than so many columns, as on spatial graphs. It gives
 // up after twice the time.
 func (c *projection) local(ctx context.Context, columns int) error {
-	if c.localWork == 0 {
-		sample := make([]int32, min(localSample, len(c.rest)))
-		for k := range sample {
-			sample[k] = c.rest[k*len(c.rest)/len(sample)]
-		}
-		work, open, err := c.bracketByKrylov(ctx, sample)
-		if err != nil {
+	sample := spread(c.rest, localSample)
+	var work float64
+	var open int
+	for range 2 { // the first raises the lower end for the second
+		var err error
+		if work, open, err = c.bracketByKrylov(ctx, sample); err != nil {
 			return err
-		}
-		if c.localWork = work / float64(len(sample)); 4*open > len(sample) {
-			c.localWork = math.Inf(1)
 		}
 	}
 	most := float64(columns) * float64(c.d.Degree()) * float64(c.lap.Work())
-	if !(c.localWork*float64(len(c.rest)) <= most) {
+	if 4*open > len(sample) || work*float64(len(c.rest)) > most*float64(len(sample)) {
 		return nil
 	}
-	var work float64
+	work = 0
 	for done := 0; done < len(c.rest) && work <= 2*most; done += localBatch {
 		batch := c.rest[done:min(done+localBatch, len(c.rest))]
 		more, _, err := c.bracketByKrylov(ctx, batch)
@@ -45,7 +40,6 @@ func (c *projection) local(ctx context.Context, columns int) error {
 			return err
 		}
 		work += more
-		c.localWork = max(c.localWork, work/float64(done+len(batch)))
 		c.opts.Progress("columns", int64(done+len(batch)), int64(len(c.rest)))
 	}
 	c.dropClosed("columns")

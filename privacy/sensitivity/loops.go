@@ -88,6 +88,15 @@ func largest(items []int32, k int, value func(int32) float64) []int32 {
 	return out
 }
 
+// spread returns so many of the items, or all, at equal distances.
+func spread(items []int32, count int) []int32 {
+	out := make([]int32, min(count, len(items)))
+	for k := range out {
+		out[k] = items[k*len(items)/len(out)]
+	}
+	return out
+}
+
 // setZero sets all values to 0.
 func setZero(x []float64) {
 	parallel.Rows(len(x), 1, func(lo, hi int) { clear(x[lo:hi]) })

@@ -12,9 +12,8 @@ import (
 type projection struct {
 	*search
 	*operator
-	q         float64 // failure probability of one bound
-	columns   int
-	localWork float64 // of an edge, for local; 0: not known
+	q       float64 // failure probability of one bound
+	columns int
 }
 
 // draw fills x with a block of random columns, the input of Wᵀ.
