@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -270,6 +271,27 @@ func TestWeightedDirections(t *testing.T) {
 		}
 		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible()) < n/k/2 {
 			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible()))
+		}
+	}
+}
+
+// The largest are those that sorting all would put first, without those of exact norms.
+func TestLargest(t *testing.T) {
+	const n = 1000
+	rnd := rand.New(rand.NewPCG(39, 1))
+	s := &bounding{exact: make([]bool, n)}
+	var others []int
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = []float64{math.Inf(-1), 1, 2, rnd.NormFloat64()}[rnd.IntN(4)]
+		if s.exact[i] = rnd.IntN(10) == 0; !s.exact[i] {
+			others = append(others, i)
+		}
+	}
+	others = descending(others, x)
+	for _, k := range []int{0, 1, 7, 300, len(others), n} {
+		if got := s.largest(x, k); !slices.Equal(got, others[:min(k, len(others))]) {
+			t.Errorf("the %d largest are %v, want %v", k, got, others[:min(k, len(others))])
 		}
 	}
 }
