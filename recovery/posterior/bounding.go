@@ -75,18 +75,26 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	return s.out, s.round(ctx, f, b.probes, b.probes, b.peaks, b.most)
 }
 
-// round takes up to so many probes, until they settle the posterior, then norms exactly. Each number of probes that may be
-// looked at, of most in all and of the first, may fail.
+// round takes up to so many probes, until they settle the posterior, and norms exactly. Where only the odds of the first two are open
+// a few exact norms come before more probes. None come before directions where they would leave an error of 1 or more, which bounds
+// nothing. Each number of probes that may be looked at, of most in all and of the first, may fail.
 func (s *bounding) round(ctx context.Context, f *deflation, probes, most, atATime, exact int) error {
 	looks := 1 + (most+probeWidth-1)/probeWidth
-	for f.probes < probes && s.open() {
-		if err := f.probe(ctx, min(probeWidth, probes-f.probes)); err != nil {
+	for tried := false; ; tried = true { // tried: exact norms
+		for f.probes < probes && (s.logShare == nil || s.logTotal > math.Log(posteriorTol) || tried && s.odds > posteriorTol) {
+			if err := f.probe(ctx, min(probeWidth, probes-f.probes)); err != nil {
+				return err
+			}
+			s.out.intersect(f.bounds(normFailure / float64(looks)))
+			s.assess()
+		}
+		if f.q.K == 0 && s.left(s.largest(s.logShare, exact)) >= 0 {
+			return nil
+		}
+		if err := s.peaks(ctx, atATime, exact); err != nil || f.probes == probes || s.settled() {
 			return err
 		}
-		s.out.intersect(f.bounds(normFailure / float64(looks)))
-		s.assess()
 	}
-	return s.peaks(ctx, atATime, exact)
 }
 
 // assess updates what the bounds leave open.
@@ -95,11 +103,6 @@ func (s *bounding) assess() {
 	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
 	s.logShare = logShareErrors(s.low, s.high, logSum(weight))
 	s.logTotal, s.odds = logSum(s.logShare), logOddsError(weight, s.low, s.high)
-}
-
-// open reports whether probes may help: to know the odds of the first two exact norms are tried first.
-func (s *bounding) open() bool {
-	return s.logShare == nil || s.logTotal > math.Log(posteriorTol) || s.done > 0 && s.odds > posteriorTol
 }
 
 func (s *bounding) settled() bool {
@@ -166,14 +169,12 @@ func (s *bounding) largest(x []float64, k int) (out []int) {
 	return descending(out, x)[:min(k, len(out))]
 }
 
-// weights returns the shares relative to the largest, or nil where none is finite.
+// weights returns what directions are worth to each node, relative to the most: its share of the error. Shares above the goal count
+// alike, since where bounds are as wide as that it is mostly chance which is the larger.
 func (s *bounding) weights() []float64 {
-	w, largest := make([]float64, len(s.logShare)), floats.Max(s.logShare)
-	if math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return nil
-	}
+	w, most := make([]float64, len(s.logShare)), min(math.Log(posteriorTol), floats.Max(s.logShare))
 	eachRow(len(w), logWork/16, func(i int) {
-		w[i] = math.Exp(s.logShare[i] - largest)
+		w[i] = math.Exp(min(s.logShare[i], most) - most)
 	})
 	return w
 }
