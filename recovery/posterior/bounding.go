@@ -5,6 +5,7 @@ package posterior
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -32,12 +33,11 @@ type bounding struct {
 	exact       []bool    // nodes of exact norms
 	done        int       // how many
 
-	// What the bounds leave open: the error of each posterior probability, −Inf where the norm is exact, and of all, the
-	// nodes of the largest errors, largest first, and the error of the log odds of the first two.
-	logShare   []float64
-	logTotal   float64
-	candidates []int
-	odds       float64
+	// What the bounds leave open: the error of each posterior probability and of all, and the error of the log odds
+	// of the first two.
+	logShare []float64
+	logTotal float64
+	odds     float64
 }
 
 func (p *products) newBounding(e evidence, logPrior []float64) *bounding {
@@ -75,37 +75,34 @@ func (p *products) boundedNorms(ctx context.Context, e evidence, logPrior []floa
 	return s.out, s.round(ctx, f, b.probes, b.probes, b.peaks, b.most)
 }
 
-// round takes up to so many probes, until they settle the posterior, then norms exactly. Each number of probes that may be
-// looked at, of most in all and of the first, may fail.
+// round takes up to so many probes, until they settle the posterior, and norms exactly. Where only the odds of the first two are open
+// a few exact norms come before more probes. None come before directions where they would leave an error of 1 or more, which bounds
+// nothing. Each number of probes that may be looked at, of most in all and of the first, may fail.
 func (s *bounding) round(ctx context.Context, f *deflation, probes, most, atATime, exact int) error {
 	looks := 1 + (most+probeWidth-1)/probeWidth
-	for f.probes < probes && s.open() {
-		if err := f.probe(ctx, min(probeWidth, probes-f.probes)); err != nil {
+	for tried := false; ; tried = true { // tried: exact norms
+		for f.probes < probes && (s.logShare == nil || s.logTotal > math.Log(posteriorTol) || tried && s.odds > posteriorTol) {
+			if err := f.probe(ctx, min(probeWidth, probes-f.probes)); err != nil {
+				return err
+			}
+			s.out.intersect(f.bounds(normFailure / float64(looks)))
+			s.assess()
+		}
+		if f.q.K == 0 && s.left(s.largest(s.logShare, exact)) >= 0 {
+			return nil
+		}
+		if err := s.peaks(ctx, atATime, exact); err != nil || f.probes == probes || s.settled() {
 			return err
 		}
-		s.out.intersect(f.bounds(normFailure / float64(looks)))
-		s.assess(0)
 	}
-	return s.peaks(ctx, atATime, exact)
 }
 
-// assess updates what the bounds leave open, and lists k candidates.
-func (s *bounding) assess(k int) {
+// assess updates what the bounds leave open.
+func (s *bounding) assess() {
 	weight := s.e.weights(s.c, s.out.N, s.logPrior)
 	s.low, s.high = s.e.weightBounds(s.c, s.out, s.cError, s.logPrior)
 	s.logShare = logShareErrors(s.low, s.high, logSum(weight))
 	s.logTotal, s.odds = logSum(s.logShare), logOddsError(weight, s.low, s.high)
-	for i, exact := range s.exact {
-		if exact {
-			s.logShare[i] = math.Inf(-1)
-		}
-	}
-	s.candidates = s.largest(s.logShare, k)
-}
-
-// open reports whether probes may help: to know the odds of the first two exact norms are tried first.
-func (s *bounding) open() bool {
-	return s.logShare == nil || s.logTotal > math.Log(posteriorTol) || s.done > 0 && s.odds > posteriorTol
 }
 
 func (s *bounding) settled() bool {
@@ -115,7 +112,6 @@ func (s *bounding) settled() bool {
 // peaks computes up to so many norms in all exactly, some at a time, as long as that is
 // worthwhile.
 func (s *bounding) peaks(ctx context.Context, atATime, budget int) error {
-	s.assess(budget)
 	for odds := math.Inf(1); s.done < min(budget, len(s.c)); {
 		picks := s.picks(min(max(1, atATime), budget-s.done), budget-s.done, odds)
 		if len(picks) == 0 {
@@ -130,7 +126,7 @@ func (s *bounding) peaks(ctx context.Context, atATime, budget int) error {
 		}
 		s.done += len(picks)
 		odds = s.odds
-		s.assess(budget)
+		s.assess()
 	}
 	return nil
 }
@@ -139,50 +135,46 @@ func (s *bounding) peaks(ctx context.Context, atATime, budget int) error {
 // worthwhile: those of the largest shares of the error where at most so many account for half
 // of it, else those that may be the likeliest.
 func (s *bounding) picks(k, most int, oddsBefore float64) []int {
-	switch {
-	case s.concentrated(most):
-		return s.candidates[:min(k, len(s.candidates))]
-	case s.odds > posteriorTol && s.odds < 0.9*oddsBefore: // above its goal, and a tenth below its value before the last step
+	if candidates := s.largest(s.logShare, most); s.logTotal > math.Log(posteriorTol) && s.left(candidates) <= s.logTotal-math.Ln2 {
+		return candidates[:min(k, len(candidates))]
+	}
+	if s.odds > posteriorTol && s.odds < 0.9*oddsBefore { // above its goal, and a tenth below its value before the last step
 		return s.largest(s.high, min(k, probeWidth))
 	}
 	return nil
 }
 
-// concentrated reports whether the k nodes of the largest shares account for half of the error
-// of the posterior, which is above its goal.
-func (s *bounding) concentrated(k int) bool {
-	if len(s.candidates) == 0 || s.logTotal <= math.Log(posteriorTol) {
-		return false
+// left returns the logarithm of the error of the posterior without that of some nodes.
+func (s *bounding) left(nodes []int) float64 {
+	left := slices.Clone(s.logShare)
+	for _, i := range nodes {
+		left[i] = math.Inf(-1)
 	}
-	mass := make([]float64, 0, k)
-	for _, i := range s.candidates[:min(k, len(s.candidates))] {
-		mass = append(mass, s.logShare[i])
-	}
-	return logSum(mass) >= s.logTotal-math.Ln2
+	return logSum(left)
 }
 
 // largest returns the nodes of the k largest values but those of exact norms, largest first; of equal
 // ones those of lower nodes come first.
 func (s *bounding) largest(x []float64, k int) (out []int) {
-	if k == 0 {
-		return nil
-	}
+	least := math.Inf(-1) // of the k largest so far, where there are as many
 	for i, exact := range s.exact {
-		if !exact {
-			out = append(out, i)
+		if exact || len(out) >= k && !(x[i] > least) {
+			continue
+		}
+		if out = append(out, i); len(out) == 2*k {
+			out = descending(out, x)[:k]
+			least = x[out[k-1]]
 		}
 	}
 	return descending(out, x)[:min(k, len(out))]
 }
 
-// weights returns the shares relative to the largest, or nil where none is finite.
+// weights returns what directions are worth to each node, relative to the most: its share of the error. Shares above the goal count
+// alike, since where bounds are as wide as that it is mostly chance which is the larger.
 func (s *bounding) weights() []float64 {
-	w, largest := make([]float64, len(s.logShare)), floats.Max(s.logShare)
-	if math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return nil
-	}
+	w, most := make([]float64, len(s.logShare)), min(math.Log(posteriorTol), floats.Max(s.logShare))
 	eachRow(len(w), logWork/16, func(i int) {
-		w[i] = math.Exp(s.logShare[i] - largest)
+		w[i] = math.Exp(min(s.logShare[i], most) - most)
 	})
 	return w
 }
@@ -204,7 +196,7 @@ func (s *bounding) local(ctx context.Context) (bool, error) {
 		if !ok || err != nil {
 			return level > 0, err
 		}
-		s.assess(0)
+		s.assess()
 		if js = s.mattering(); len(js) == 0 {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -270,6 +271,76 @@ func TestWeightedDirections(t *testing.T) {
 		}
 		if got := p.ProbabilityError <= posteriorTol; got != want || len(p.Credible()) < n/k/2 {
 			t.Errorf("weighted %v: %v of the posterior open, %d nodes credible", want, p.ProbabilityError, len(p.Credible()))
+		}
+	}
+}
+
+// fading adds to every column of a random parts of k directions, each shorter than the last.
+func fading(rnd *rand.Rand, a *mat.Dense, k int, length float64) *mat.Dense {
+	m, n := a.Dims()
+	v, part := mat.NewDense(m, k, nil), mat.NewDense(k, n, nil)
+	for i := range k {
+		for j := range m {
+			v.Set(j, i, length*rnd.NormFloat64()/math.Sqrt(float64(m))/float64(i+1))
+		}
+		for j := range n {
+			part.Set(i, j, rnd.NormFloat64())
+		}
+	}
+	var sum mat.Dense
+	sum.Mul(v, part)
+	sum.Add(a, &sum)
+	return &sum
+}
+
+// What is tried, in which order, settles the posterior with few products.
+func TestRounds(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		seed                uint64
+		m, n, k             int
+		length, own, fading float64
+		exact               int // norms
+		products            int64
+	}{
+		{"what exact norms do not close is left to directions", 1, 300, 3000, 10, 7, .1, 0, 512, 300},
+		{"directions serve all nodes that are open", 2, 300, 3000, 2, 3, .1, 3, 512, 720},
+		{"exact norms tell the odds before probes", 1, 100, 5000, 10, 4, .15, 0, 512, 240},
+		{"probes tell the odds where exact norms do not", 0, 100, 1000, 2, .1, .1, 0, 0, 272},
+	} {
+		rnd := rand.New(rand.NewPCG(c.seed, 1))
+		a := groups(rnd, c.m, c.n, c.k, c.length, c.own)
+		if c.fading > 0 {
+			a = fading(rnd, a, 100, c.fading)
+		}
+		d := measurement.Data{A: hidden{linop.Dense{M: a}}, Y: noisyColumn(rnd, a, 17)}
+		p, b := &products{Data: d}, defaultEffort()
+		b.most = c.exact
+		norms := must.Get(p.boundedNorms(t.Context(), newEvidence(MixedAmplitude), make([]float64, c.n), b))(t)
+		q := must.Get(New(t.Context(), d, Options{Norms: &norms}))(t)
+		if q.ProbabilityError > posteriorTol || q.LogOddsError > posteriorTol || p.done > c.products {
+			t.Errorf("%s: %v and %v open after %d products, want %d", c.name, q.ProbabilityError, q.LogOddsError, p.done, c.products)
+		}
+	}
+}
+
+// The largest are those that sorting all would put first, without those of exact norms.
+func TestLargest(t *testing.T) {
+	const n = 1000
+	rnd := rand.New(rand.NewPCG(39, 1))
+	s := &bounding{exact: make([]bool, n)}
+	var others []int
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = []float64{math.Inf(-1), 1, 2, rnd.NormFloat64()}[rnd.IntN(4)]
+		if s.exact[i] = rnd.IntN(10) == 0; !s.exact[i] {
+			others = append(others, i)
+		}
+	}
+	others = descending(others, x)
+	for _, k := range []int{0, 1, 7, 300, len(others), n} {
+		if got := s.largest(x, k); !slices.Equal(got, others[:min(k, len(others))]) {
+			t.Errorf("the %d largest are %v, want %v", k, got, others[:min(k, len(others))])
 		}
 	}
 }

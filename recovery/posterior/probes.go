@@ -181,7 +181,7 @@ func (p *products) count(k int) {
 // columnNorms sets the norms of the columns js.
 func (p *products) columnNorms(ctx context.Context, norms []float64, js []int) error {
 	m, _ := p.A.Dims()
-	width := min(len(js), linop.BlockColumns(m))
+	width := min(len(js), probeWidth)
 	cols := make([]float64, m*width)
 	for at := 0; at < len(js); at += width {
 		if err := ctx.Err(); err != nil {
