@@ -9,11 +9,12 @@ import (
 )
 
 // localBatch edges have one target, and localSample show what the others take. The time of the steps is relative to that of an
-// entry of a block product.
+// entry of a block product; a screen takes about localLeast columns at least.
 const (
 	localBatch  = 1 << 10
 	localSample = 32
-	localCost   = 4
+	localCost   = 2
+	localLeast  = 96
 )
 
 // local brackets the edges that remain by [krylov], where that takes no longer than so many columns, as on spatial graphs. It gives

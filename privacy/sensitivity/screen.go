@@ -39,7 +39,7 @@ func (s *search) screen(ctx context.Context) error {
 	}
 	c.q = c.failurePerBound()
 	for round, want := 0, firstColumns; round < maxRounds; round, want = round+1, 2*want {
-		if err := c.local(ctx, want); err != nil {
+		if err := c.local(ctx, max(want, localLeast)); err != nil {
 			return err
 		}
 		if _, columns := c.nodes.groups(); columns <= want-c.columns {
