@@ -15,8 +15,7 @@ var sensitivities = topic{
 	name:  "sensitivity",
 	title: "Certified sensitivity Δ₂",
 	about: "All sensors, the metric of the generator (hops or lengths). No peer certifies Δ₂. The error is the width of the bracket, " +
-		"upper/lower − 1; at n = 2,000 the truth from all eigenpairs (SciPy) lies inside. A case stops after five minutes with the " +
-		"bracket that it has.",
+		"upper/lower − 1; at n = 2,000 the truth from all eigenpairs (SciPy) lies inside.",
 	cases: func(quick bool) (list []comparison) {
 		k := 1
 		if quick {
