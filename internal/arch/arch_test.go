@@ -121,7 +121,7 @@ var table = map[string]row{
 	"internal/database": {layer: 3, imports: []string{"internal/disk"}},
 
 	"cmd/graphcloak":               {layer: 4, imports: []string{root, "*", "cmd/graphcloak/internal/term"}},
-	"cmd/graphcloak/internal/term": {layer: 3, imports: []string{"internal/columnar"}},
+	"cmd/graphcloak/internal/term": {layer: 3, imports: []string{"internal/columnar", "internal/strictjson"}},
 	"integration":                  {layer: 4, imports: []string{root, "*"}},
 	"bench/…":                      {layer: 4}, // a module of its own
 	"packaging/…":                  {layer: 4}, // a module of its own

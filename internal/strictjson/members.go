@@ -119,6 +119,29 @@ func writeValue(e *jsontext.Encoder, value []byte) error {
 	return e.WriteToken(jsontext.EndArray)
 }
 
+// Print writes a text with a line's end, on many lines unless indent is "". It holds no more of the result than a part.
+func Print(w io.Writer, text []byte, indent string) error {
+	many := jsontext.AllowDuplicateNames(true)
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), many)
+	form := []jsontext.Options{many, jsontext.PreserveRawStrings(true)}
+	if indent != "" {
+		form = append(form, jsontext.WithIndent(indent))
+	}
+	e := jsontext.NewEncoder(w, form...)
+	for {
+		t, err := d.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.WriteToken(t); err != nil {
+			return err
+		}
+	}
+}
+
 // end reads the end of a value, behind which there is nothing.
 func end(d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); err != nil {

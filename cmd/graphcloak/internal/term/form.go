@@ -14,6 +14,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"github.com/graphcloak/graphcloak/internal/columnar"
+	"github.com/graphcloak/graphcloak/internal/strictjson"
 )
 
 // Write writes a result:
@@ -48,35 +49,42 @@ const SchemaVersion = 1
 // json prints an object with schemaVersion first and warnings last. A file form, which has its own version, says what it is
 // read back as, and takes no warnings in.
 func (f Form) json(w io.Writer, v any) error {
-	body, err := JSON(v, false)
+	text, err := body(v)
 	if err != nil {
 		return fmt.Errorf("encode result: %w", err)
 	}
-	inner, ok := bytes.CutPrefix(bytes.TrimSpace(body), []byte("{"))
+	inner, ok := bytes.CutPrefix(text, []byte("{"))
 	if !ok {
 		return fmt.Errorf("encode result: %T is not an object", v)
 	}
-	head := fmt.Sprintf(`{"schemaVersion":%d`, SchemaVersion)
-	file := bytes.HasPrefix(inner, []byte(`"schemaVersion":`))
-	switch {
-	case file:
-		head = "{"
-	case !bytes.HasPrefix(inner, []byte("}")):
-		head += ","
-	}
-	out := append([]byte(head), inner...)
-	if len(f.Warnings) > 0 && !file {
-		list, err := JSON(f.Warnings, false)
-		if err != nil {
-			return err
+	if !bytes.HasPrefix(inner, []byte(`"schemaVersion":`)) {
+		head := fmt.Sprintf(`{"schemaVersion":%d`, SchemaVersion)
+		if !bytes.HasPrefix(inner, []byte("}")) {
+			head += ","
 		}
-		out = fmt.Appendf(out[:len(out)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
+		text = append([]byte(head), inner...)
+		if len(f.Warnings) > 0 {
+			list, err := JSON(f.Warnings, false)
+			if err != nil {
+				return err
+			}
+			text = fmt.Appendf(text[:len(text)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
+		}
 	}
-	if out, err = JSON(json.RawMessage(out), f.Name == "json"); err != nil {
-		return err
+	var indent string
+	if f.Name == "json" {
+		indent = "  "
 	}
-	_, err = w.Write(out)
-	return err
+	return strictjson.Print(JSONWriter{w}, text, indent)
+}
+
+// body is v as JSON. What marshals itself is not copied: a plan may have gigabytes.
+func body(v any) ([]byte, error) {
+	if m, ok := v.(json.Marshaler); ok {
+		return m.MarshalJSON()
+	}
+	text, err := JSON(v, false)
+	return bytes.TrimSpace(text), err
 }
 
 // JSON is a text that leaves <, > and & readable and nothing that steers a terminal, with a line's end.
