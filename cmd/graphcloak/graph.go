@@ -32,8 +32,8 @@ func newGraphImportCommand(app *app) *cobra.Command {
 		Use:   "import DIR",
 		Short: "Load a folder of CSV into Neo4j",
 		Long: "import creates a node for each row of DIR/nodes.csv (id, any properties) and a relationship for each row of\n" +
-			"DIR/relationships.csv (source, target, any properties), with a uniqueness constraint on the key. Commas, tabs,\n" +
-			"semicolons or bars part columns.",
+			"DIR/relationships.csv or .parquet (source, target, any properties), with a uniqueness constraint on the key.\n" +
+			"Commas, tabs, semicolons or bars part the columns of CSV.",
 		Example: "  graphcloak graph import mygraph --uri neo4j://localhost:7687 -u neo4j --label Person --type KNOWS",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			if info, err := os.Stat(args[0]); err != nil {
 				return fmt.Errorf("import: %w", err)
 			} else if !info.IsDir() {
-				return fail(exitUsage, "%s is not a folder", args[0]).hint("give the folder that holds nodes.csv and relationships.csv")
+				return fail(exitUsage, "%s is not a folder", args[0]).hint("give the folder that holds nodes.csv and relationships")
 			}
 			o, err := app.connectorOptions(ctx)
 			if err != nil {
@@ -67,7 +67,7 @@ func newGraphImportCommand(app *app) *cobra.Command {
 			return app.render(map[string]any{
 				"store": s.Name(), "nodesDeleted": done.Deleted, "nodesCreated": done.Nodes, "relationshipsCreated": done.Relationships,
 				"nodeColumns": nodes, "relationshipColumns": relationships,
-			}, term.Section{Text: fmt.Sprintf("Read the columns %s of nodes.csv and %s of relationships.csv.\nDeleted %s, created %s "+
+			}, term.Section{Text: fmt.Sprintf("Read the columns %s of nodes and %s of relationships.\nDeleted %s, created %s "+
 				"and %s in %s.",
 				strings.Join(nodes, ", "), strings.Join(relationships, ", "),
 				report.Count(done.Deleted, "node"), report.Count(done.Nodes, "node"),

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -21,12 +22,12 @@ import (
 // at the context.
 const reportEvery = 10_000
 
-// CSV reads a graph from nodes.csv and relationships.csv of a file system.
+// CSV reads a graph from nodes.csv and relationships.csv of a file system. relationships.parquet may stand in the place of the latter.
 type CSV struct {
 	FS       fs.FS
 	Progress func(stage string, done, total int64) // nil: silent
 
-	snapshot  string // the file that holds the graph; "": relationships.csv does
+	snapshot  string // the file that holds the graph; "": the relationships do
 	memory    graph.Memory
 	generated bool
 	unused    atomic.Pointer[string]
@@ -42,6 +43,28 @@ func (c *CSV) Unused() []string {
 	return nil
 }
 
+// find opens nodes or relationships, and returns the name of the file that holds them.
+func (c *CSV) find(name string) (fs.File, string, error) {
+	file, err := c.FS.Open(name)
+	if name != relationshipsFile {
+		return file, name, err
+	}
+	parquet, parquetErr := c.FS.Open(parquetFile)
+	switch {
+	case errors.Is(parquetErr, fs.ErrNotExist):
+		return file, name, err
+	case errors.Is(err, fs.ErrNotExist):
+		return parquet, parquetFile, parquetErr
+	case err == nil:
+		err = errors.Join(&hinted{fmt.Errorf("%w: there are %s and %s, and only one of them can be the graph's", connector.ErrInput,
+			relationshipsFile, parquetFile), "remove one of them from the folder"}, file.Close())
+	}
+	if parquetErr == nil {
+		err = errors.Join(err, parquet.Close())
+	}
+	return nil, name, err
+}
+
 // maxColumns bounds the columns of a file: more than a node can have properties.
 const maxColumns = 1 << 16
 
@@ -52,7 +75,7 @@ func (c *CSV) open(name string, wanted ...string) (*table, error) {
 
 // openTable is open; a table that is to be rewritten keeps the bytes of its rows.
 func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error) {
-	file, err := c.FS.Open(name)
+	file, name, err := c.find(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s", connector.ErrNotFound, name)
 	}
@@ -68,17 +91,13 @@ func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error
 }
 
 func (t *table) readHeader(wanted []string) error {
-	r, err := t.source.begin()
-	if err != nil {
-		return fmt.Errorf("%w: %s %w", connector.ErrInput, t.name, err)
+	begin := t.beginCSV
+	if t.name == parquetFile {
+		begin = t.beginParquet
 	}
-	t.reader = csv.NewReader(r)
-	start, _ := r.Peek(readAhead) // an error comes again
-	t.reader.Comma = delimiter(start)
-	if t.header, err = t.reader.Read(); err != nil {
-		return t.headless(err)
+	if err := begin(); err != nil {
+		return err
 	}
-	t.reader.ReuseRecord = true // from the next row on
 	if len(t.header) > maxColumns {
 		return fmt.Errorf("%w: %s has %d columns, want at most %d", connector.ErrInput, t.name, len(t.header), maxColumns)
 	}
@@ -98,8 +117,37 @@ func (t *table) readHeader(wanted []string) error {
 	return nil
 }
 
-// next reads a row.
+func (t *table) beginCSV() error {
+	r, err := t.source.begin()
+	if err != nil {
+		return fmt.Errorf("%w: %s %w", connector.ErrInput, t.name, err)
+	}
+	t.reader = csv.NewReader(r)
+	start, _ := r.Peek(readAhead) // an error comes again
+	t.reader.Comma = delimiter(start)
+	if t.header, err = t.reader.Read(); err != nil {
+		return t.headless(err)
+	}
+	t.reader.ReuseRecord = true // from the next row on
+	return nil
+}
+
+// next reads a row, whose fields are text.
 func (t *table) next() (fields []string, line int, err error) {
+	if t.parquet != nil {
+		fields, line, err = t.nextParquet()
+	} else {
+		fields, line, err = t.nextCSV()
+	}
+	for k, f := range fields {
+		if wrong := unreadable(f); wrong != "" {
+			return nil, 0, t.refuse(k, line, wrong)
+		}
+	}
+	return fields, line, err
+}
+
+func (t *table) nextCSV() (fields []string, line int, err error) {
 	t.source.rowAt(t.reader.InputOffset())
 	fields, err = t.reader.Read()
 	if errors.Is(err, io.EOF) {
@@ -109,11 +157,6 @@ func (t *table) next() (fields []string, line int, err error) {
 		return nil, 0, t.malformed(err)
 	}
 	line, _ = t.reader.FieldPos(0)
-	for k, f := range fields {
-		if wrong := unreadable(f); wrong != "" {
-			return nil, 0, t.refuse(k, line, wrong)
-		}
-	}
 	return fields, line, nil
 }
 
@@ -121,8 +164,8 @@ func (t *table) next() (fields []string, line int, err error) {
 // be the private one: rows are counted there, and none is named.
 func (t *table) refuse(column, line int, wrong string) error {
 	if t.name != nodesFile {
-		return fmt.Errorf("%w: %s line %d: the field of %q %s; save the file as UTF-8", connector.ErrInput, t.name, line,
-			t.header[column], wrong)
+		return fmt.Errorf("%w: %s %s %d: the field of %q %s; save the file as UTF-8", connector.ErrInput, t.name, t.place(),
+			line, t.header[column], wrong)
 	}
 	count := 1
 	for {
@@ -141,7 +184,10 @@ func (t *table) refuse(column, line int, wrong string) error {
 // each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
 	defer t.file.Close()
-	stage := strings.TrimSuffix(t.name, ".csv")
+	if err := t.choose(); err != nil {
+		return err
+	}
+	stage := strings.TrimSuffix(t.name, path.Ext(t.name))
 	n := int64(0)
 	for ; ; n++ {
 		if n%reportEvery == 0 {
@@ -169,10 +215,10 @@ func (t *table) each(ctx context.Context, progress func(string, int64, int64), r
 	return nil
 }
 
-// Columns returns the columns of nodes.csv and of relationships.csv that have a name. It
+// Columns returns the columns of nodes.csv and of the relationships that have a name. It
 // returns [connector.ErrNotFound] for a file or a column that is not there, and
-// [connector.ErrInput] for one that is not readable as CSV. Beside a snapshot
-// relationships.csv need not be there, and has no columns then.
+// [connector.ErrInput] for one that is not readable, and for relationships.csv beside relationships.parquet.
+// Beside a snapshot relationships need not be there, and have no columns then.
 func (c *CSV) Columns() (nodes, relationships []string, err error) {
 	for _, file := range []struct {
 		name  string

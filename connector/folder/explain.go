@@ -28,11 +28,12 @@ func (e *hinted) Suggestion() string { return e.hint }
 
 // What to do about a folder or a file that is no graph.
 const (
-	layoutHint = "a folder has nodes.csv with a column id, and relationships.csv with the columns source and target"
-	headerHint = "name the columns in the first line, parted by comma, tab, semicolon or bar"
-	quoteHint  = "a field with a delimiter, a quotation mark or a line's end stands in quotation marks, each mark in it twice"
-	rowsHint   = "give every row a field for every column of the header, empty where there is nothing"
-	weightHint = "relationships.csv has the column %q, and it is not used: every relationship weighs 1; --relationship-weight-property " +
+	layoutHint  = "a folder has nodes.csv with a column id, and relationships.csv or .parquet with the columns source and target"
+	headerHint  = "name the columns in the first line, parted by comma, tab, semicolon or bar"
+	quoteHint   = "a field with a delimiter, a quotation mark or a line's end stands in quotation marks, each mark in it twice"
+	rowsHint    = "give every row a field for every column of the header, empty where there is nothing"
+	parquetHint = "write it again as Parquet with the columns source and target, or give relationships.csv in its place"
+	weightHint  = "%[2]s has the column %[1]q, and it is not used: every relationship weighs 1; --relationship-weight-property " +
 		"%[1]s uses it"
 )
 
@@ -42,8 +43,12 @@ func (t *table) missing(w string) error {
 	if !slices.Contains(needed, w) {
 		return fmt.Errorf("%s: %w", t.name, connector.NotFound("property", w, t.header))
 	}
-	return &hinted{fmt.Errorf("%w: %s needs the column %s; its first line has %s, not shown because they may be data, and none is %q",
-		connector.ErrInput, t.name, strings.Join(needed, " and the column "), report.Count(len(t.header), "column"), w), headerHint}
+	has, hint := "its first line has %s, not shown because they may be data", headerHint
+	if t.parquet != nil {
+		has, hint = "it has %s", parquetHint
+	}
+	return &hinted{fmt.Errorf("%w: %s needs the column %s; "+has+", and none is %q",
+		connector.ErrInput, t.name, strings.Join(needed, " and the column "), report.Count(len(t.header), "column"), w), hint}
 }
 
 // malformed is the error of text that is no CSV. A line of nodes is a node, and its field may

@@ -61,6 +61,7 @@ func (c *CSV) survey(ctx context.Context, file, column string, also func(*kindSu
 	if err != nil {
 		return nil, err
 	}
+	t.readable()
 	kinds := make(map[string]*kindSurvey)
 	named := t.column(column)
 	err = t.each(ctx, c.Progress, func(_ int, fields []string) error {
@@ -144,7 +145,7 @@ func (k *kindSurvey) properties(t *table) {
 		if p.Type == connector.OtherType {
 			p.Type = connector.TextType
 		}
-		p.Positive = t.name == relationshipsFile && s.positive
+		p.Positive = t.name != nodesFile && s.positive
 		p.Unique = t.name == nodesFile && t.header[i] == idColumn
 		k.kind.Properties = append(k.kind.Properties, p)
 	}

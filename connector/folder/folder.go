@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package folder keeps a graph in two CSV files, and runs and the ledger beside
+// Package folder keeps a graph in two files, and runs and the ledger beside
 // them. It is a full store: it takes the write-back and the ledger.
 //
 // Start with [New]. nodes.csv has a column id and any properties; a column labels
 // may hold labels separated by semicolons. relationships.csv has the columns
 // source and target and any properties; a column type names the relationship
-// type. An empty field is a missing property. What a run writes becomes columns
+// type; relationships.parquet may stand in its place. An empty field is a missing property. What a run writes becomes columns
 // of nodes.csv; runs and the ledger are in .graphcloak/store.db. [CSV] reads the
 // same files from any file system.
 package folder
@@ -49,7 +49,7 @@ type Options struct {
 	LockWait time.Duration
 	// Generated says that a program made the files: a column that it does not use is no slip.
 	Generated bool
-	Snapshot  string       // the file that the graph is mapped from; "": it is read from relationships.csv
+	Snapshot  string       // the file that the graph is mapped from; "": it is read from the relationships
 	Memory    graph.Memory // that a graph is read into; nil: of the heap
 }
 
@@ -72,12 +72,15 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.LockWait <= 0 {
 		o.LockWait = 10 * time.Second
 	}
-	files, wanted := Dir(dir), []string{nodesFile, relationshipsFile}
+	s := &Store{dir: dir, options: o, CSV: CSV{
+		FS: Dir(dir), Progress: o.Progress, generated: o.Generated, snapshot: o.Snapshot, memory: o.Memory,
+	}}
+	wanted := []string{nodesFile, relationshipsFile}
 	if o.Snapshot != "" {
 		wanted = wanted[:1]
 	}
 	for _, name := range wanted {
-		file, err := files.Open(name)
+		file, _, err := s.find(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, &hinted{fmt.Errorf("%w: %s holds no %s", connector.ErrNotFound, dir, name), layoutHint}
@@ -90,9 +93,7 @@ func New(ctx context.Context, dir string, o Options) (*Store, error) {
 			return nil, err
 		}
 	}
-	return &Store{dir: dir, options: o, CSV: CSV{
-		FS: files, Progress: o.Progress, generated: o.Generated, snapshot: o.Snapshot, memory: o.Memory,
-	}}, nil
+	return s, nil
 }
 
 // Name returns folder:DIR with the absolute path, links resolved: one folder has

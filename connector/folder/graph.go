@@ -42,7 +42,7 @@ func (c *CSV) Graph(ctx context.Context, sel graph.Selection) (*graph.Graph, err
 	return g, nil
 }
 
-// reading is the state of a reader of nodes.csv and relationships.csv.
+// reading is the state of a reader of nodes and relationships.
 type reading struct {
 	builder *graph.Builder
 	key     string  // the column of keys
@@ -119,8 +119,12 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, r *reading
 	}
 	c.noteWeight(t, sel)
 	e := connector.Edges{Selection: sel, Builder: r.builder}
-	source, target, types := t.column(sourceColumn), t.column(targetColumn), t.column(typeColumn)
+	source, target, types := t.column(sourceColumn), t.column(targetColumn), -1
+	if len(sel.RelationshipTypes) > 0 {
+		types = t.column(typeColumn)
+	}
 	weight, length := t.column(sel.RelationshipWeightProperty), t.column(sel.LengthProperty)
+	t.only = []int{source, target, types, weight, length}
 	seen := make(map[string]bool)
 	var strangers connector.Offenders
 	var last string // source, which rows mostly share with the one before
@@ -133,7 +137,7 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, r *reading
 		}
 		v, okV := r.handle(fields[target])
 		if !okU || !okV {
-			strangers.Add("line %d: %q–%q", line, fields[source], fields[target])
+			strangers.Add("%s %d: %q–%q", t.place(), line, fields[source], fields[target])
 			return nil
 		}
 		if !selected(fields, types, sel.RelationshipTypes, seen) || u == unselected || v == unselected {
@@ -147,7 +151,7 @@ func (c *CSV) relationships(ctx context.Context, sel graph.Selection, r *reading
 	if err := known("relationship type", sel.RelationshipTypes, seen); err != nil {
 		return err
 	}
-	if err := strangers.Err("relationships have an end that is not in nodes.csv", "add the node or remove the line"); err != nil {
+	if err := strangers.Err("relationships have an end that is not in nodes.csv", "add the node or remove the "+t.place()); err != nil {
 		return err
 	}
 	return e.Finish()
@@ -184,6 +188,6 @@ func (c *CSV) noteWeight(t *table, sel graph.Selection) {
 	if k < 0 || c.generated || sel.RelationshipWeightProperty != "" || sel.LengthProperty == t.header[k] {
 		return
 	}
-	hint := fmt.Sprintf(weightHint, t.header[k])
+	hint := fmt.Sprintf(weightHint, t.header[k], t.name)
 	c.unused.Store(&hint)
 }

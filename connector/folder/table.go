@@ -14,11 +14,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/graphcloak/graphcloak/connector"
+	"github.com/graphcloak/graphcloak/internal/columnar"
 )
 
 const (
 	nodesFile         = "nodes.csv"
 	relationshipsFile = "relationships.csv"
+	parquetFile       = "relationships.parquet" // in its place; nodes stay CSV: what a run writes becomes columns of their file
 
 	idColumn     = "id"
 	labelsColumn = "labels"
@@ -28,16 +30,23 @@ const (
 )
 
 // needs lists the columns without which a file is no part of a graph.
-var needs = map[string][]string{nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}}
+var needs = map[string][]string{
+	nodesFile: {idColumn}, relationshipsFile: {sourceColumn, targetColumn}, parquetFile: {sourceColumn, targetColumn},
+}
 
-// table is an open CSV file.
+// table is an open file of CSV, or of Parquet.
 type table struct {
 	file   fs.File
 	name   string
+	header []string // names of the columns; one without a name is no column that can be asked for
+
 	source *source
 	reader *csv.Reader
-	header []string // names of the columns; one without a name is no column that can be asked for
 	raw    [][]byte // the fields of the row that was put last
+
+	parquet *columnar.Reader // nil: of CSV
+	only    []int            // columns whose fields are asked for, −1 for none; nil: all are
+	row     int              // that was read last
 }
 
 // unreadable says why a field is no text.

@@ -17,9 +17,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/graphcloak/graphcloak/graph"
+	"github.com/graphcloak/graphcloak/internal/columnar"
 	"github.com/graphcloak/graphcloak/internal/disk"
 	"github.com/graphcloak/graphcloak/laplacian/response"
 )
@@ -105,8 +104,32 @@ func (r *reader) csv(file io.Reader) error {
 		return err
 	}
 	rows.ReuseRecord = true
+	return r.entries(c, rows.Read)
+}
+
+func (r *reader) parquet(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	rows, err := columnar.NewReader(file, info.Size())
+	if err != nil {
+		return r.invalid("%v", err)
+	}
+	c, err := r.columns(rows.Names)
+	if err != nil {
+		return err
+	}
+	if err := rows.Choose(c.sensor, c.node, c.response, c.time); err != nil {
+		return r.invalid("%v", err)
+	}
+	return r.entries(c, rows.Next)
+}
+
+// entries adds what next returns.
+func (r *reader) entries(c columns, next func() ([]string, error)) error {
 	for {
-		fields, err := rows.Read()
+		fields, err := next()
 		if errors.Is(err, io.EOF) {
 			return r.ctx.Err()
 		}
@@ -125,92 +148,6 @@ func (r *reader) csv(file io.Reader) error {
 			return err
 		}
 	}
-}
-
-func (r *reader) parquet(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	f, err := parquet.OpenFile(file, info.Size())
-	if err != nil {
-		return r.invalid("is no Parquet file: %v", err)
-	}
-	var header []string
-	for _, path := range f.Schema().Columns() {
-		header = append(header, strings.Join(path, "."))
-	}
-	c, err := r.columns(header)
-	if err != nil {
-		return err
-	}
-	if t, ok := f.Schema().Lookup("response"); ok && strings.HasPrefix(t.Node.Type().String(), "DECIMAL") {
-		return r.invalid("has decimal responses, want double")
-	}
-	block := make([]parquet.Row, 1024)
-	for _, group := range f.RowGroups() {
-		rows := group.Rows()
-		for {
-			n, err := rows.ReadRows(block)
-			for _, row := range block[:n] {
-				if len(row) != len(header) {
-					rows.Close()
-					return r.invalid("holds lists, entry %d", r.done+1)
-				}
-				if err := r.parquetRow(row, c); err != nil {
-					rows.Close()
-					return err
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				rows.Close()
-				return r.invalid("cannot be read: %v", err)
-			}
-		}
-		if err := rows.Close(); err != nil {
-			return err
-		}
-	}
-	return r.ctx.Err()
-}
-
-func (r *reader) parquetRow(row parquet.Row, c columns) error {
-	x := row[c.response]
-	var v float64
-	switch x.Kind() {
-	case parquet.Double:
-		v = x.Double()
-	case parquet.Float:
-		v = float64(x.Float())
-	case parquet.Int32, parquet.Int64:
-		v = float64(x.Int64())
-	default:
-		return r.invalid("has a response that is no number, entry %d", r.done+1)
-	}
-	if x.IsNull() {
-		return r.invalid("has no response, entry %d", r.done+1)
-	}
-	time := ""
-	if c.time >= 0 {
-		time = parquetText(row[c.time])
-	}
-	return r.add(r.done+1, parquetText(row[c.sensor]), parquetText(row[c.node]), v, time)
-}
-
-// parquetText is an id, text or a whole number, or a time.
-func parquetText(v parquet.Value) string {
-	switch {
-	case v.IsNull():
-		return ""
-	case v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray:
-		return string(v.ByteArray())
-	case v.Kind() == parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
-	}
-	return v.String()
 }
 
 // matrixMarket reads a coordinate matrix of real numbers (R. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats,

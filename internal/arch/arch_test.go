@@ -99,11 +99,11 @@ var table = map[string]row{
 	"connector/folder": {
 		layer: 3,
 		imports: []string{
-			"graph", "graph/snapshot", "privacy", "report", "jobs", "connector", "internal/disk", "internal/database",
-			"internal/strictjson",
+			"graph", "graph/snapshot", "privacy", "report", "jobs", "connector", "internal/columnar", "internal/disk",
+			"internal/database", "internal/strictjson",
 		},
 	},
-	"connector/operatorfile": {layer: 3, imports: []string{"graph", "laplacian/response", "internal/disk"}},
+	"connector/operatorfile": {layer: 3, imports: []string{"graph", "laplacian/response", "internal/columnar", "internal/disk"}},
 
 	"connector/memory":  {layer: 3, imports: []string{"graph", "privacy", "report", "jobs", "connector"}},
 	"connector/builtin": {layer: 3, imports: []string{"graph", "privacy", "report", "internal/disk", "internal/suggest"}},

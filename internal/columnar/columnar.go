@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package columnar writes rows as a file of Parquet. The text of a cell
+// Package columnar writes rows as a file of Parquet, and reads such files as rows of texts. The text of a cell
 // goes there as it is, for nothing in such a file is read as a formula, as markup or as
 // a terminal's; what is no UTF-8 is replaced.
 package columnar
