@@ -82,9 +82,9 @@ func (c *CSV) openTable(name string, keep bool, wanted ...string) (*table, error
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: file, name: name, source: &source{r: file, keep: keep}}
+	t := &table{fs: c.FS, file: file, name: name, source: &source{r: file, keep: keep}}
 	if err := t.readHeader(wanted); err != nil {
-		file.Close()
+		t.file.Close()
 		return nil, err
 	}
 	return t, nil
@@ -183,7 +183,7 @@ func (t *table) refuse(column, line int, wrong string) error {
 
 // each hands over the rows; the slice is valid during the call only.
 func (t *table) each(ctx context.Context, progress func(string, int64, int64), row func(line int, fields []string) error) error {
-	defer t.file.Close()
+	defer func() { t.file.Close() }() // the last part
 	if err := t.choose(); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/graphcloak/graphcloak/connector"
 )
 
-// Dir returns a folder as a file system of the regular files that lie in it.
+// Dir returns a folder as a file system of the regular files that lie in it, and of those in relationships.parquet if that is a folder.
 // A link is refused wherever it leads: what is read would be another's file, and a
 // rewrite would leave the link's target as it was. So are devices and pipes.
 func Dir(path string) fs.FS { return directory(path) }
@@ -42,7 +42,7 @@ func openRegular(root *os.Root, name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !there.Mode().IsRegular() {
+	if !there.Mode().IsRegular() && !(there.IsDir() && name == parquetFile) { // which may be a folder of parts
 		return nil, fmt.Errorf("%w: %s is no regular file; a folder holds its files itself: copy it, or name the folder that it lies in",
 			connector.ErrInput, name)
 	}

@@ -6,14 +6,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/graphcloak/graphcloak/connector"
 	"github.com/graphcloak/graphcloak/internal/columnar"
 )
 
-// beginParquet reads the names of the columns.
+// beginParquet reads the names of the columns, of a folder those of its first part. Spark and Dask write such folders: its parts are
+// the files of Parquet in it, by their names, but for those that begin with a dot or an underscore.
 func (t *table) beginParquet() error {
+	t.part = t.name
+	info, err := t.file.Stat()
+	if err != nil {
+		return err
+	}
+	if folder, ok := t.file.(fs.ReadDirFile); ok && info.IsDir() {
+		entries, err := folder.ReadDir(-1)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if name := e.Name(); strings.HasSuffix(name, ".parquet") && name[0] != '.' && name[0] != '_' {
+				t.parts = append(t.parts, path.Join(t.name, name))
+			}
+		}
+		if slices.Sort(t.parts); len(t.parts) == 0 {
+			return t.unread(errors.New("is a folder without a file of Parquet"))
+		}
+		if err := t.nextPart(); err != nil {
+			return err
+		}
+	} else if err := t.openParquet(); err != nil {
+		return err
+	}
+	t.header = t.parquet.Names
+	return nil
+}
+
+// nextPart opens the next part of a folder.
+func (t *table) nextPart() error {
+	t.part, t.parts = t.parts[0], t.parts[1:]
+	file, err := t.fs.Open(t.part)
+	if err != nil {
+		return err
+	}
+	before := t.file
+	t.file = file
+	if err := errors.Join(before.Close(), t.openParquet()); err != nil {
+		return err
+	}
+	if t.header != nil && !slices.Equal(t.parquet.Names, t.header) {
+		return t.unread(errors.New("has other columns than the parts before it"))
+	}
+	return nil
+}
+
+func (t *table) openParquet() error {
 	info, err := t.file.Stat()
 	if err != nil {
 		return err
@@ -25,12 +77,15 @@ func (t *table) beginParquet() error {
 	if t.parquet, err = columnar.NewReader(input, info.Size()); err != nil {
 		return t.unread(err)
 	}
-	t.header = t.parquet.Names
 	return nil
 }
 
 func (t *table) unread(err error) error {
-	return &hinted{fmt.Errorf("%w: %s %w", connector.ErrInput, t.name, err), parquetHint}
+	name := t.name
+	if t.part != name {
+		name = strconv.Quote(t.part)
+	}
+	return &hinted{fmt.Errorf("%w: %s %w", connector.ErrInput, name, err), parquetHint}
 }
 
 // choose has a file of Parquet decoded in columns that were asked for, else in all.
@@ -62,6 +117,15 @@ func (t *table) readable() {
 func (t *table) nextParquet() (fields []string, row int, err error) {
 	t.row++
 	fields, err = t.parquet.Next()
+	for errors.Is(err, io.EOF) && len(t.parts) > 0 {
+		if err = t.nextPart(); err == nil {
+			err = t.choose()
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		fields, err = t.parquet.Next()
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = t.unread(fmt.Errorf("%w; row %d", err, t.row))
 	}

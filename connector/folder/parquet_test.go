@@ -88,6 +88,40 @@ func TestParquet(t *testing.T) {
 	}
 }
 
+// TestParts: a folder of parts, as Spark writes it, is one table in the order of their names; other files in it are none of them.
+func TestParts(t *testing.T) {
+	const nodes = "id\n1\n2\n3\n"
+	parts := func(files map[string]string) (*graph.Graph, error) {
+		dir := parquetFolder(t, nodes, nil)
+		must.Do(t, os.Remove(filepath.Join(dir, "relationships.parquet")))
+		must.Do(t, os.Mkdir(filepath.Join(dir, "relationships.parquet"), 0o700))
+		for name, text := range files {
+			must.Do(t, os.WriteFile(filepath.Join(dir, "relationships.parquet", name), packed(t, text), 0o600))
+		}
+		return (&folder.CSV{FS: folder.Dir(dir)}).Graph(t.Context(), graph.Selection{RelationshipWeightProperty: "weight"})
+	}
+	const head = "source,target,weight\n"
+	g := must.Get(parts(map[string]string{
+		"part-00001.parquet": head + "2,3,0.5\n", "part-00000.parquet": head + "1,2,0.25\n", "part-00002.parquet": head,
+		"_temporary.parquet": head + "1,3,9\n", ".part-0.parquet": head + "1,3,9\n", "_SUCCESS": head,
+	}))(t)
+	want := must.Get((&folder.CSV{FS: folder.Dir(files(t, nodes, head+"1,2,0.25\n2,3,0.5\n"))}).Graph(t.Context(),
+		graph.Selection{RelationshipWeightProperty: "weight"}))(t)
+	if g.Digest() != want.Digest() {
+		t.Errorf("%d relationships, want the graph of the same rows", g.Size())
+	}
+	for says, files := range map[string]map[string]string{
+		"is a folder without a file of Parquet":                       {"_SUCCESS": head},
+		`parts/b.parquet" has other columns than the parts before it`: {"a.parquet": head + "1,2,1\n", "b.parquet": "source,weight,target\n1,1,2\n"},
+		`row 3: "9"–"2"`: {"a.parquet": head + "1,2,1\n2,3,1\n", "b.parquet": head + "9,2,1\n"},
+	} {
+		says = strings.Replace(says, "parts/", "relationships.parquet/", 1)
+		if _, err := parts(files); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+}
+
 // TestParquetIsRefused: what makes no graph is an ErrInput that names the file, and the row.
 func TestParquetIsRefused(t *testing.T) {
 	const nodes, good = "id\n1\n2\naaa\n", "source,target,weight\n1,2,0.5\n2,aaa,0.25\naaa,1,2\n"

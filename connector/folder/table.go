@@ -36,6 +36,7 @@ var needs = map[string][]string{
 
 // table is an open file of CSV, or of Parquet.
 type table struct {
+	fs     fs.FS
 	file   fs.File
 	name   string
 	header []string // names of the columns; one without a name is no column that can be asked for
@@ -45,6 +46,8 @@ type table struct {
 	raw    [][]byte // the fields of the row that was put last
 
 	parquet *columnar.Reader // nil: of CSV
+	part    string           // the file that it reads
+	parts   []string         // those that come after it
 	only    []int            // columns whose fields are asked for, −1 for none; nil: all are
 	row     int              // that was read last
 }
