@@ -59,7 +59,8 @@ func SymmetricEigen(ctx context.Context, n int, a, lambda []float64, progress fu
 }
 
 // TridiagonalEigen replaces the diagonal d of a symmetric tridiagonal matrix by its eigenvalues, in no order, and sets q, n × n,
-// to its orthonormal eigenvectors, one a row. It overwrites off, whose last entry is not read, and returns [ErrIteration] or nil.
+// to its orthonormal eigenvectors, one a row. Entries of off below 1e-40 count as 0.
+// It overwrites off, whose last entry is not read, and returns [ErrIteration] or nil.
 func TridiagonalEigen(d, off, q []float64) error {
 	n := len(d)
 	clear(q)

@@ -60,7 +60,7 @@ func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 		return nodeViolations(c, d), nil
 	case "near":
 		// Half of Wb leaves the other half to the projection, which is parallel to it.
-		c.near.approximate(ctx)
+		c.near.make(ctx)
 		for i := range c.near.list {
 			a := &c.near.list[i]
 			floats.Scale(.5, a.x)

@@ -154,6 +154,7 @@ func (k *krylov) multiply(w, v []float64) {
 	if k.work += len(k.places) + 4*len(v); k.whole {
 		return
 	}
+	// Entries of rows that were not read are in the columns: without them much of the heat of a hub's neighbours is missed.
 	for i := range len(k.rows) - 1 {
 		for e := k.rows[i]; e < k.rows[i+1]; e++ {
 			at := k.places[e]
@@ -169,29 +170,67 @@ func (k *krylov) multiply(w, v []float64) {
 }
 
 // heat sets x to the approximation of e^{-τS}v_0 by the steps so far, and returns a bound on its error in the
-// 2-norm, +Inf where nothing is proved. Beyond enough x is not set.
+// 2-norm, +Inf where nothing is proved. x is empty where the bound is above enough.
 func (k *krylov) heat(enough float64) float64 {
-	m := len(k.alpha)
+	m, tau := len(k.alpha), k.p.tau
 	k.x, k.work = k.x[:0], k.work+eigenCost+2*m*m*m
-	k.lambda = append(k.lambda[:0], k.alpha...)
-	k.eigen = slices.Grow(k.eigen[:0], m*m)[:m*m]
-	var size float64 // of T
-	for i, a := range k.alpha {
-		size = max(size, math.Abs(a)+2*k.beta[i])
-	}
-	off := [krylovSteps]float64{}
-	copy(off[:], k.beta)
-	if !(size < math.Inf(1)) || dense.TridiagonalEigen(k.lambda, off[:m], k.eigen) != nil {
+	e, r := k.decompose()
+	// The eigenvalues of T are within e of Λ: e^{-sT} and e^{-sΛ} are at most e^{0.001}.
+	if !(tau*(e+max(0, -slices.Min(k.lambda))) < 1e-3) {
 		return math.Inf(1)
 	}
-	tau := k.p.tau
-	var g, first [krylovSteps]float64 // e^{-τT}e_1, and QQᵀe_1
-	first[0] = -1
-	var integral, residual float64
+	var g [krylovSteps]float64 // Qe^{-τΛ}Qᵀe_1
+	var integral float64       // ∫₀^τ of the last entry of Qe^{-sΛ}Qᵀe_1
 	for j, l := range k.lambda {
 		q := k.eigen[j*m:][:m]
 		for i, z := range q {
 			g[i] += q[0] * math.Exp(-tau*l) * z
+		}
+		part := tau
+		if math.Abs(tau*l) > 1e-300 {
+			part = -math.Expm1(-tau*l) / l
+		}
+		integral += q[0] * q[m-1] * part
+	}
+	steps, n := float64(m), float64(len(k.nodes))
+	w := r + tau*e
+	// 1.05 is for ‖v_k‖, ‖Q‖ and ‖Qᵀe_1‖, which are 1 up to rounding, and for e^{0.001}.
+	off := 1.05 * (math.Sqrt(steps)*(w+16*(steps+8)*unit+tau*4*(n+16)*unit*k.p.lap.Bound()) +
+		k.beta[m-1]*(math.Abs(integral)+tau*(2*w+steps*(steps+8)*unit)))
+	if !k.whole || math.IsNaN(off) {
+		off = math.Inf(1)
+	}
+	if off > enough {
+		return off
+	}
+	k.work += (m + 4) * len(k.nodes)
+	k.x = extend(k.x, len(k.nodes))
+	for i, y := range g[:m] {
+		floats.AddScaled(k.x[:len(k.v[i])], y, k.v[i])
+	}
+	return off
+}
+
+// decompose sets lambda and eigen to eigenvalues Λ and eigenvectors Q of T, and returns bounds on ‖TQ − QΛ‖ and ‖QQᵀe_1 − e_1‖, which
+// are measured: +Inf where there are none, or T is so small that squares underflow.
+func (k *krylov) decompose() (residual, identity float64) {
+	m := len(k.alpha)
+	k.lambda = append(k.lambda[:0], k.alpha...)
+	k.eigen = slices.Grow(k.eigen[:0], m*m)[:m*m]
+	var size float64 // ‖T‖ at most
+	for i, a := range k.alpha {
+		size = max(size, math.Abs(a)+2*k.beta[i])
+	}
+	var off [krylovSteps]float64
+	copy(off[:], k.beta)
+	if !(size > 1e-140 && size < math.Inf(1)) || dense.TridiagonalEigen(k.lambda, off[:m], k.eigen) != nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	var first [krylovSteps]float64 // QQᵀe_1 − e_1
+	first[0] = -1
+	for j, l := range k.lambda {
+		q := k.eigen[j*m:][:m]
+		for i, z := range q {
 			first[i] += q[0] * z
 			r := (k.alpha[i] - l) * z
 			if i > 0 {
@@ -202,33 +241,9 @@ func (k *krylov) heat(enough float64) float64 {
 			}
 			residual += r * r
 		}
-		part := tau
-		if l != 0 {
-			part = -math.Expm1(-tau*l) / l
-		}
-		integral += q[0] * q[m-1] * part
 	}
-	mm, n := float64(m), float64(len(k.nodes))
-	residual = math.Sqrt(residual) + 8*mm*unit*size
-	identity := floats.Norm(first[:m], 2) + mm*(mm+4)*unit
-	if !(tau*(residual+max(0, -slices.Min(k.lambda))) < 1e-3) {
-		return math.Inf(1)
-	}
-	wrong := identity + tau*residual // of the computed e^{-sT}e_1
-	err := 1.05 * (math.Sqrt(mm)*(wrong+16*(mm+8)*unit+tau*4*(n+16)*unit*k.p.lap.Bound()) +
-		k.beta[m-1]*(math.Abs(integral)+tau*(2*wrong+mm*(mm+8)*unit)))
-	if !k.whole || math.IsNaN(err) {
-		err = math.Inf(1)
-	}
-	if err > enough {
-		return err
-	}
-	k.work += (m + 4) * len(k.nodes)
-	k.x = extend(k.x, len(k.nodes))
-	for i, y := range g[:m] {
-		floats.AddScaled(k.x[:len(k.v[i])], y, k.v[i])
-	}
-	return err
+	steps := float64(m)
+	return math.Sqrt(residual) + 8*steps*unit*size, floats.Norm(first[:m], 2) + steps*(steps+4)*unit
 }
 
 // norm returns ‖diag(√ω)x‖, off by a relative (places + 16) units.
@@ -269,12 +284,13 @@ func (k *krylov) approximate(e edge) (value, off float64) {
 	return k.value(e, math.Inf(1))
 }
 
-// value returns α‖diag(√ω)x‖·‖b‖/length, and how far off that is at most. Beyond most only the second is computed.
+// value returns α‖diag(√ω)x‖·‖b‖/length, and how far off that is at most: 0 and +Inf where that is above most.
 func (k *krylov) value(e edge, most float64) (value, off float64) {
 	_, _, square := k.p.incidence(e)
 	scale, root := e.scale*math.Sqrt(square), math.Sqrt(k.p.peak)
-	if off = scale * root * k.heat(most/(scale*root)); !(off <= most) {
-		return 0, off
+	off = scale * root * k.heat(most/(scale*root))
+	if len(k.x) == 0 {
+		return 0, math.Inf(1)
 	}
 	value = scale * k.norm()
 	return value, off + value*(float64(len(k.x))+16)*unit

@@ -8,7 +8,7 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// localBatch edges have one target, and localSample show what the others take. The time of the steps is relative to that of an
+// localBatch edges have one target. localSample of them are timed first. The time of the steps is relative to that of an
 // entry of a block product; a screen takes about localLeast columns at least.
 const (
 	localBatch  = 1 << 10

@@ -39,12 +39,12 @@ type nearVector struct {
 	norm   float64 // ‖diag(√u)x‖
 }
 
-// keep keeps y, before it is overwritten, as long as the memory for it allows.
+// keep keeps y, the last block, before anything overwrites it, as long as the memory for it allows.
 func (l *nearVectors) keep() {
 	c := l.c
 	switch kept := len(l.kept) * c.block; {
 	case l.list != nil || kept == c.columns:
-	case kept+c.block < c.columns || (len(l.kept)+2)*len(c.y) > keptEntries:
+	case kept+c.block != c.columns || (len(l.kept)+2)*len(c.y) > keptEntries:
 		l.kept = nil
 	default:
 		l.kept = append(l.kept, c.y)
@@ -58,11 +58,11 @@ func (l *nearVectors) apply(ctx context.Context) error {
 	c := l.c
 	if l.list == nil {
 		work, column := float64(len(c.rest))*nearWork, float64(c.d.Degree()+1)*float64(c.lap.Work())
-		if (len(l.kept)+1)*c.block < c.columns || len(c.rest) > nearEdges || work > nearColumns*column {
+		if (len(l.kept)+1)*c.block != c.columns || len(c.rest) > nearEdges || work > nearColumns*column {
 			l.keep()
 			return nil
 		}
-		l.approximate(ctx)
+		l.make(ctx)
 		for b, y := range append(l.kept, c.y) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -76,8 +76,8 @@ func (l *nearVectors) apply(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// approximate makes the list, for the edges that remain.
-func (l *nearVectors) approximate(ctx context.Context) {
+// make makes the list, for the edges that remain.
+func (l *nearVectors) make(ctx context.Context) {
 	c := l.c
 	l.edges, l.list, l.squares = slices.Clone(c.rest), make([]nearVector, len(c.rest)), make([]float64, len(c.rest))
 	parallel.Rows(len(c.rest), nearWork, func(lo, hi int) {
@@ -146,13 +146,13 @@ func (l *nearVectors) bound() {
 		return
 	}
 	entries := math.Sqrt(float64(c.columns) * float64(c.n) * c.operator.peak)
-	relative := 1 + float64(c.columns+32)*unit
 	parallel.Rows(len(c.rest), boundWork, func(lo, hi int) {
 		for _, i := range c.rest[lo:hi] {
 			at := l.at(i)
 			a := &l.list[at]
 			// Sums of so many products with columns whose Frobenius norm is at most 2√(nr·peak).
 			off := rounding + 2*entries*float64(len(a.x)+8)*unit*a.length
+			relative := 1 + float64(c.columns+len(a.x)+32)*unit
 			up := a.norm*(1+float64(len(a.x)+16)*unit) + (math.Sqrt(l.squares[at])*relative+off)/root
 			c.upper[i] = min(c.upper[i], c.edges.at(i).scale*(up+c.slackB)*(1+8*unit))
 		}

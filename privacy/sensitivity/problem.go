@@ -92,6 +92,9 @@ func (p *problem) setWeights(m Model, u []float64) error {
 		p.omega[t] = w
 		p.peak = max(p.peak, w)
 	}
+	if p.peak > 0 && !(p.peak > 1e-240 && p.peak < 1e240) { // beyond, squares under- or overflow
+		return fmt.Errorf("sensitivity: the weights of sensors over their degrees are at most %.3g, want from 1e-240 to 1e240", p.peak)
+	}
 	p.uniform = true
 	for _, w := range p.omega {
 		p.uniform = p.uniform && w == p.peak

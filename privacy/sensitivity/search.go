@@ -5,6 +5,10 @@ package sensitivity
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graphcloak/graphcloak/expm"
 )
 
 // search runs the tiers: an O(1) bound for each edge, exact values of a few
@@ -21,7 +25,11 @@ func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 	if err != nil && !errors.Is(err, errNoProgress) {
 		return Bracket{}, err
 	}
-	return s.bracket(), nil
+	b := s.bracket()
+	if math.IsNaN(b.Upper) {
+		return Bracket{}, fmt.Errorf("sensitivity: %w: weights of these magnitudes overflow", expm.ErrAccuracy)
+	}
+	return b, nil
 }
 
 func (s *search) narrow(ctx context.Context) error {
