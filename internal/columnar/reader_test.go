@@ -38,7 +38,7 @@ type sample struct {
 	} `parquet:"nested"`
 }
 
-func written[T any](t *testing.T, rows []T, o ...parquet.WriterOption) []byte {
+func written[T any](t testing.TB, rows []T, o ...parquet.WriterOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	must.Do(t, parquet.Write(&b, rows, o...))
@@ -131,6 +131,39 @@ func TestAltered(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzReader: whatever a file holds, it is read or refused.
+func FuzzReader(f *testing.F) {
+	type row struct {
+		Source int64   `parquet:"source,delta"`
+		Target string  `parquet:"target,dict,zstd"`
+		Weight float64 `parquet:"weight,optional,snappy"`
+		Open   *bool   `parquet:"open,optional,gzip"`
+	}
+	open := true
+	for version := 1; version <= 2; version++ {
+		f.Add(written(f, []row{{1, "b", 0.5, &open}, {2, "c", 0, nil}, {3, "c", 2, &open}}, parquet.MaxRowsPerRowGroup(2),
+			parquet.DataPageVersion(version)))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return
+		}
+		for k := range r.Names {
+			if r.Readable(k) {
+				must.Do(t, r.Choose(k))
+			}
+		}
+		for range 1000 {
+			if fields, err := r.Next(); err != nil {
+				return
+			} else if len(fields) != len(r.Names) {
+				t.Fatalf("%d fields of %d columns", len(fields), len(r.Names))
+			}
+		}
+	})
 }
 
 // long is the end of a file with a footer of a gigabyte.
