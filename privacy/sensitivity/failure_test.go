@@ -16,17 +16,17 @@ import (
 // the number that each stage hands to the next.
 
 // TestUnion: a bound of the screen may fail with its share of β, which adds up to β
-// over the rounds, the edges and the nodes.
+// over the rounds and the edges, each with and without a vector near it.
 func TestUnion(t *testing.T) {
 	for name, g := range families(t, 100) {
 		m := Model{Graph: g, Laplacian: laplacian.New(g, laplacian.Combinatorial), Tau: 0.4}
 		const beta = 1e-9
-		bound, edges, nodes, err := failureShares(background, m, beta)
+		bound, edges, err := failureShares(background, m, beta)
 		must.Do(t, err)
-		if edges == 0 || nodes != g.Order() {
-			t.Fatalf("%s: %d edges, %d nodes", name, edges, nodes)
+		if edges == 0 {
+			t.Fatalf("%s: no edges", name)
 		}
-		if all := bound * float64(2*edges+nodes) * maxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
+		if all := bound * float64(2*edges) * maxRounds; !(all <= beta*(1+1e-12)) || all < beta/2 {
 			t.Errorf("%s: the bounds of a screen may fail with probability %v together, want %v", name, all, beta)
 		}
 	}

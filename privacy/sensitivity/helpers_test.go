@@ -45,8 +45,7 @@ func screenOf(ctx context.Context, m Model, u []float64, seed [32]byte, q float6
 }
 
 // violations runs one round of 16 random columns with failure probability q an edge,
-// and returns the share of edges whose bound is below the exact value, with "near" that of [nearVectors]; with "nodes" that
-// of the nodes.
+// and returns the share of edges whose bound is below the exact value, with "near" that of [nearVectors].
 func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode string, q float64) (float64, error) {
 	c, d, err := screenOf(ctx, m, u, seed, q)
 	if err != nil {
@@ -56,8 +55,6 @@ func violations(ctx context.Context, m Model, u []float64, seed [32]byte, mode s
 		return 0, err
 	}
 	switch mode {
-	case "nodes":
-		return nodeViolations(c, d), nil
 	case "near":
 		// Half of Wb leaves the other half to the projection, which is parallel to it.
 		c.near.make(ctx)
@@ -119,48 +116,6 @@ func nearSums(ctx context.Context, m Model, u []float64, forget bool, f func(sum
 		f(sum, c.near.squares[at])
 	}
 	return c.near.list != nil, nil
-}
-
-// nodeViolations compares the bound of each node with ‖M(e_i − 1/n)‖ from all
-// eigenpairs, on a connected graph with equal weights.
-func nodeViolations(c *screening, d *spectral) float64 {
-	low := 0
-	for i := range int32(c.n) {
-		if c.nodes.upper(i) < d.base*math.Sqrt(c.peak)*floats.Norm(d.cols[i], 2) {
-			low++
-		}
-	}
-	return float64(low) / float64(c.n)
-}
-
-// certifyEdges brackets every edge by the columns of the nodes, with the screen's bound of
-// the other end or, if both, with its columns too, and calls f with the bracket, the
-// exact one and what the error of the polynomial and rounding may add: an entry of
-// P²v is off by about twice the rounding of P, and so a small norm by its root.
-func certifyEdges(ctx context.Context, m Model, u []float64, both bool, f func(low, up, exactLow, exactUp, slack float64)) error {
-	c, d, err := screenOf(ctx, m, u, [32]byte{5}, 1e-12)
-	if err != nil {
-		return err
-	}
-	if err := c.project(ctx); err != nil {
-		return err
-	}
-	for i, e := range c.edges.all() {
-		c.rest, c.upper[i], c.lower = []int32{int32(i)}, math.Inf(1), 0
-		clear(c.nodes.exact)
-		if both {
-			if err := c.nodes.certify(ctx, []int32{e.u}); err != nil {
-				return err
-			}
-		}
-		if err := c.nodes.certify(ctx, []int32{e.v}); err != nil {
-			return err
-		}
-		v := d.norm(e)
-		over, under := d.errorBounds(e, v)
-		f(c.lower, c.upper[i], v-under, v+over, e.scale*(2*c.slackB+3*math.Sqrt(c.peak*(c.d.Rounding()+16*unit))))
-	}
-	return nil
 }
 
 // eachMoment calls f with the O(1) bounds of every edge, in the norm, and the exact ones.
@@ -241,14 +196,14 @@ func perSensorByRows(ctx context.Context, m Model, opts Options) ([]Bracket, err
 	return out, p.bracketByRows(ctx, m, m.Sensors, opts, out)
 }
 
-// failureShares returns the failure probability of one bound of a screen, and how many edges and nodes there are.
-func failureShares(ctx context.Context, m Model, failure float64) (bound float64, edges, nodes int, err error) {
+// failureShares returns the failure probability of one bound of a screen, and how many edges there are.
+func failureShares(ctx context.Context, m Model, failure float64) (bound float64, edges int, err error) {
 	c, _, err := screenOf(ctx, m, nil, [32]byte{1}, 0)
 	if err != nil {
-		return 0, 0, 0, err
+		return 0, 0, err
 	}
 	c.opts.Failure = failure
-	return c.failurePerBound(), len(c.rest), c.n, nil
+	return c.failurePerBound(), len(c.rest), nil
 }
 
 // tauByProducts is WorstCase over an interval of τ as for a graph that is too large for all eigenpairs.

@@ -27,7 +27,7 @@ const (
 //	‖diag(√u)Mb‖ ≤ ‖Y_i − Y_j‖/√x + ‖diag(√u)(p(L) − M)b‖
 //
 // fails with probability at most q. The union bound is over rounds, and in each over the
-// edges, once alone and once less the vectors near them, and the nodes: see [nodes].
+// edges, once alone and once less the vectors near them.
 func (s *search) screen(ctx context.Context) error {
 	o, err := s.operator(min(0.02, 0.2*s.opts.Tolerance) * s.lower)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *search) screen(ctx context.Context) error {
 		if err := c.local(ctx, max(want, localLeast)); err != nil {
 			return err
 		}
-		if _, columns := c.nodes.groups(); columns <= want-c.columns {
+		if len(c.rest) <= want-c.columns {
 			break
 		}
 		for c.columns < want {
@@ -65,20 +65,19 @@ func (s *search) screen(ctx context.Context) error {
 }
 
 func newScreening(p *projection) *screening {
-	return &screening{projection: p, squares: make([]float64, p.edges.len()), nodes: newNodes(p), near: &nearVectors{c: p}}
+	return &screening{projection: p, squares: make([]float64, p.edges.len()), near: &nearVectors{c: p}}
 }
 
 // failurePerBound returns the failure probability of one bound: Failure over the number
 // of bounds in the union of [search.screen].
 func (c *screening) failurePerBound() float64 {
-	return c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)
+	return c.opts.Failure / (float64(2*len(c.rest)) * maxRounds)
 }
 
 // screening is the state of a screen.
 type screening struct {
 	*projection
 	squares []float64 // of the columns, for each edge
-	nodes   *nodes
 	near    *nearVectors
 }
 
@@ -109,7 +108,6 @@ func (c *screening) project(ctx context.Context) error {
 		return err
 	}
 	c.addDifferences(c.squares, c.rest, c.y, c.block)
-	c.nodes.add(c.y, c.block)
 	c.near.add(c.y)
 	c.columns += c.block
 	return nil
@@ -134,22 +132,10 @@ func (c *screening) applyProjection() {
 	})
 }
 
-// finish brackets all edges that remain: by nodes that many of them share, then edge by
-// edge, the largest bounds first.
+// finish brackets all edges that remain, the largest bounds first.
 func (c *screening) finish(ctx context.Context) error {
-	_, columns := c.nodes.groups()
-	if err := c.local(ctx, columns); err != nil {
+	if err := c.local(ctx, len(c.rest)); err != nil {
 		return err
-	}
-	for {
-		pick, _ := c.nodes.groups()
-		if len(pick) == 0 {
-			break
-		}
-		if err := c.nodes.certify(ctx, pick[:min(len(pick), c.block)]); err != nil {
-			return err
-		}
-		c.dropClosed("nodes")
 	}
 	slices.SortFunc(c.rest, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(c.upper[b], c.upper[a]), cmp.Compare(a, b))

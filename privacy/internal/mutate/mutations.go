@@ -236,7 +236,7 @@ var fast = []mutation{
 
 	// Failure probabilities, from the screen to the cap.
 	{"no union over edges", []change{{
-		"privacy/sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)+c.n) * maxRounds)",
+		"privacy/sensitivity/screen.go", "c.opts.Failure / (float64(2*len(c.rest)) * maxRounds)",
 		"c.opts.Failure / maxRounds",
 	}}, "TestUnion"},
 	{
