@@ -16,8 +16,8 @@ import (
 	"github.com/graphcloak/graphcloak/internal/columnar"
 )
 
-// beginParquet reads the names of the columns, of a folder those of its first part. Spark and Dask write such folders: its parts are
-// the files of Parquet in it, by their names, but for those that begin with a dot or an underscore.
+// beginParquet reads the names of the columns, of a folder those of its first part. Spark writes such folders: its parts are the
+// files of Parquet in it, by their names, but for those that begin with a dot or an underscore. A folder in it may hold more parts.
 func (t *table) beginParquet() error {
 	t.part = t.name
 	info, err := t.file.Stat()
@@ -30,7 +30,14 @@ func (t *table) beginParquet() error {
 			return err
 		}
 		for _, e := range entries {
-			if name := e.Name(); strings.HasSuffix(name, ".parquet") && name[0] != '.' && name[0] != '_' {
+			name := e.Name()
+			if name[0] == '.' || name[0] == '_' {
+				continue
+			}
+			if e.IsDir() {
+				return t.unread(fmt.Errorf("holds the folder %q; write all parts into one, without partitionBy", name))
+			}
+			if strings.HasSuffix(name, ".parquet") {
 				t.parts = append(t.parts, path.Join(t.name, name))
 			}
 		}

@@ -96,6 +96,9 @@ func TestParts(t *testing.T) {
 		must.Do(t, os.Remove(filepath.Join(dir, "relationships.parquet")))
 		must.Do(t, os.Mkdir(filepath.Join(dir, "relationships.parquet"), 0o700))
 		for name, text := range files {
+			if folder, _, ok := strings.Cut(name, "/"); ok {
+				must.Do(t, os.Mkdir(filepath.Join(dir, "relationships.parquet", folder), 0o700))
+			}
 			must.Do(t, os.WriteFile(filepath.Join(dir, "relationships.parquet", name), packed(t, text), 0o600))
 		}
 		return (&folder.CSV{FS: folder.Dir(dir)}).Graph(t.Context(), graph.Selection{RelationshipWeightProperty: "weight"})
@@ -111,9 +114,10 @@ func TestParts(t *testing.T) {
 		t.Errorf("%d relationships, want the graph of the same rows", g.Size())
 	}
 	for says, files := range map[string]map[string]string{
+		`holds the folder "type=A"`:                                   {"a.parquet": head + "1,2,1\n", "type=A/b.parquet": head + "2,3,1\n"},
 		"is a folder without a file of Parquet":                       {"_SUCCESS": head},
 		`parts/b.parquet" has other columns than the parts before it`: {"a.parquet": head + "1,2,1\n", "b.parquet": "source,weight,target\n1,1,2\n"},
-		`row 3: "9"–"2"`: {"a.parquet": head + "1,2,1\n2,3,1\n", "b.parquet": head + "9,2,1\n"},
+		`row 3: "9"–"2"`:                                              {"a.parquet": head + "1,2,1\n2,3,1\n", "b.parquet": head + "9,2,1\n"},
 	} {
 		says = strings.Replace(says, "parts/", "relationships.parquet/", 1)
 		if _, err := parts(files); !errors.Is(err, connector.ErrInput) || !strings.Contains(err.Error(), says) {

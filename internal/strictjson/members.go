@@ -121,9 +121,9 @@ func writeValue(e *jsontext.Encoder, value []byte) error {
 
 // Print writes a text with a line's end, on many lines unless indent is "". It holds no more of the result than a part.
 func Print(w io.Writer, text []byte, indent string) error {
-	many := jsontext.AllowDuplicateNames(true)
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), many)
-	form := []jsontext.Options{many, jsontext.PreserveRawStrings(true)}
+	unchecked := jsontext.AllowDuplicateNames(true) // the text is a program's: no names are remembered
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), unchecked)
+	form := []jsontext.Options{unchecked, jsontext.PreserveRawStrings(true)}
 	if indent != "" {
 		form = append(form, jsontext.WithIndent(indent))
 	}

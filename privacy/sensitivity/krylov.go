@@ -24,7 +24,7 @@ const (
 // eigenCost is the time that the eigenvalues of T take at least, in entries of a step.
 const eigenCost = 1 << 7
 
-// longRow is the share of the entries that one row may take: beyond, it is not read.
+// longRow is the share of the entries that one row may take: a longer one is not read, so that a hub leaves room for the others.
 const longRow = 1. / 32
 
 // krylov approximates e^{-τS}b, for one edge after the other, by Lanczos steps on the nodes that S reaches from it: with
@@ -40,7 +40,7 @@ type krylov struct {
 	val      []float64
 	diag     []float64
 	position []int32   // 1 + place of a node in nodes; 0: not in it
-	nodes    []int32   // those of the first rows were looked at
+	nodes    []int32   // of which the first len(rows) − 1 had their turn to be read
 	rows     []int32   // entries of place i: rows[i] to rows[i+1], none where they are too many
 	places   []int32   // of the entries
 	entries  []float64 // nil: all 1

@@ -8,8 +8,8 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// localBatch edges have one target. localSample of them are timed first. The time of the steps is relative to that of an
-// entry of a block product; a screen takes about localLeast columns at least.
+// localBatch edges have one target. The work of localSample of them stands for that of all. localCost is the time of an entry of a
+// step, relative to one of a block product. A screen takes about localLeast columns at least.
 const (
 	localBatch  = 1 << 10
 	localSample = 32
@@ -17,8 +17,8 @@ const (
 	localLeast  = 96
 )
 
-// local brackets the edges that remain by [krylov], where that takes no longer than so many columns, as on spatial graphs. It gives
-// up after twice the time.
+// local brackets the edges that remain by [krylov], where that takes no more work than so many columns, as on spatial graphs. It gives
+// up after twice as much.
 func (c *projection) local(ctx context.Context, columns int) error {
 	sample := spread(c.rest, localSample)
 	var work float64
@@ -48,7 +48,7 @@ func (c *projection) local(ctx context.Context, columns int) error {
 }
 
 // bracketByKrylov brackets a batch with the target at its beginning, so that the bits do not depend on the number of workers. It
-// returns the time, in entries of a block product, and how many edges are still open.
+// returns the work, in entries of a block product, and how many edges are still open.
 func (s *search) bracketByKrylov(ctx context.Context, batch []int32) (work float64, open int, err error) {
 	type result struct {
 		up, low float64

@@ -27,7 +27,8 @@ func (p *problem) search(ctx context.Context, opts Options) (Bracket, error) {
 	}
 	b := s.bracket()
 	if math.IsNaN(b.Upper) {
-		return Bracket{}, fmt.Errorf("sensitivity: %w: weights of these magnitudes overflow", expm.ErrAccuracy)
+		return Bracket{}, fmt.Errorf("sensitivity: %w: weights of these magnitudes overflow; multiply them all by one number",
+			expm.ErrAccuracy)
 	}
 	return b, nil
 }

@@ -170,9 +170,12 @@ func (s *bounding) largest(x []float64, k int) (out []int) {
 }
 
 // weights returns what directions are worth to each node, relative to the most: its share of the error. Shares above the goal count
-// alike, since where bounds are as wide as that it is mostly chance which is the larger.
+// alike, since where bounds are as wide as that it is mostly chance which is the larger. It is nil where none is finite.
 func (s *bounding) weights() []float64 {
 	w, most := make([]float64, len(s.logShare)), min(math.Log(posteriorTol), floats.Max(s.logShare))
+	if math.IsInf(most, 0) || math.IsNaN(most) {
+		return nil
+	}
 	eachRow(len(w), logWork/16, func(i int) {
 		w[i] = math.Exp(min(s.logShare[i], most) - most)
 	})
