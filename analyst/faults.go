@@ -37,7 +37,7 @@ func (w *Whitened) Faults(o Options) posterior.Faults {
 	if o.FaultRate == nil || *o.FaultRate == 0 {
 		return posterior.Faults{}
 	}
-	f := posterior.Faults{Rate: *o.FaultRate}
+	f := posterior.Faults{Rate: *o.FaultRate, Sensors: places(w.sensors())}
 	clip := w.in.Clip
 	if clip == nil {
 		return f
@@ -46,11 +46,25 @@ func (w *Whitened) Faults(o Options) posterior.Faults {
 		sigma := w.in.Sigmas[s]
 		low, high := clip.Lo/sigma, clip.Hi/sigma
 		if math.Abs(low) > measurement.MaxLength || math.Abs(high) > measurement.MaxLength {
-			return posterior.Faults{Rate: f.Rate} // beyond what can be computed with
+			return posterior.Faults{Rate: f.Rate, Sensors: f.Sensors} // beyond what can be computed with
 		}
 		f.Low, f.High = append(f.Low, low), append(f.High, high)
 	}
 	return f
+}
+
+// places numbers what is in an ascending list, from 0; nil where it holds each once.
+func places(list []int) []int {
+	out := make([]int, len(list))
+	for k := 1; k < len(list); k++ {
+		if out[k] = out[k-1]; list[k] != list[k-1] {
+			out[k]++
+		}
+	}
+	if n := len(out); n == 0 || out[n-1] == n-1 {
+		return nil
+	}
+	return out
 }
 
 // suspicion is the probability from which a sensor is listed as suspect, and exclusion that from
@@ -79,35 +93,36 @@ func (a *analysis) addSuspects(faulty []float64) *Whitened {
 		return a.Whitened
 	}
 	rep.SensorFaultRate, rep.SensorFaultyPrior = *a.opts.FaultRate, posterior.FaultyPrior(*a.opts.FaultRate)
-	rows, sound := a.Data.A.(linop.Scaled).Rows, Sound(faulty)
-	broken := len(faulty) - len(sound)
-	rep.FaultySensorCount, rep.FaultySensorsApart = broken, a.apart(faulty)
+	nodes := a.sensors()
+	var broken, all []int
 	for k, p := range faulty {
+		if k > 0 && nodes[k] == nodes[k-1] {
+			continue
+		}
+		all = append(all, nodes[k])
+		if p > exclusion {
+			broken = append(broken, nodes[k])
+		}
 		if p >= suspicion {
-			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.SensorID(a.in.Nodes[rows[k]]), Probability: p})
+			rep.SuspectSensors = append(rep.SuspectSensors, report.Suspect{NodeID: a.op.Graph.ID(nodes[k]), Probability: p})
 		}
 	}
+	rep.FaultySensorCount, rep.FaultySensorsApart = len(broken), a.apart(broken, all)
 	slices.SortStableFunc(rep.SuspectSensors, func(x, y report.Suspect) int { return cmp.Compare(y.Probability, x.Probability) })
-	if broken == 0 || rep.TooManyFaulty() {
+	if len(broken) == 0 || rep.TooManyFaulty() {
 		return a.Whitened
 	}
 	rep.Notes = append(rep.Notes, fmt.Sprintf("%s more likely faulty than sound, and left out of Basis Pursuit Denoising; a further "+
-		"source near them, a wrong τ or a wrong graph can look the same", sensorsAre(broken)))
-	return a.Subset(sound)
+		"source near them, a wrong τ or a wrong graph can look the same", sensorsAre(len(broken))))
+	return a.Subset(Sound(faulty))
 }
 
 // apartTrials is the number of sets of sensors that those which are suspect are held against.
 const apartTrials = 999
 
-// apart returns the p-value of faults that are independent: the share of random sets of as many sensors, and of the set itself, that
-// have as many pairs of neighbours as those that are more likely faulty than sound.
-func (a *analysis) apart(faulty []float64) float64 {
-	all, suspects := a.sensors(), []int(nil)
-	for k, p := range faulty {
-		if p > exclusion {
-			suspects = append(suspects, all[k])
-		}
-	}
+// apart returns the p-value of faults that are independent: the share of random sets of as many of all sensors, and of the set itself,
+// that have as many pairs of neighbours as those that are suspect. It shuffles all.
+func (a *analysis) apart(suspects, all []int) float64 {
 	pairs := func(of []int) (twice int) {
 		set := make(map[int]bool, len(of))
 		for _, v := range of {

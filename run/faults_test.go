@@ -3,6 +3,7 @@
 package run_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 	"github.com/graphcloak/graphcloak/expm/tau"
 	"github.com/graphcloak/graphcloak/graph"
 	"github.com/graphcloak/graphcloak/internal/must"
+	"github.com/graphcloak/graphcloak/internal/testgraph"
+	"github.com/graphcloak/graphcloak/laplacian/response"
+	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
 	"github.com/graphcloak/graphcloak/report"
 )
@@ -52,6 +56,40 @@ func TestStuckSensorIsNamed(t *testing.T) {
 	}
 	if naive.BPDN.Status != "infeasible" || rep.BPDN.Status != "optimal" {
 		t.Errorf("Basis Pursuit Denoising is %s, and %s without the sensor", naive.BPDN.Status, rep.BPDN.Status)
+	}
+}
+
+// TestSensorStuckAtAllTimes: a sensor that is stuck whenever it reads is one suspect, of as many sensors as there are nodes.
+func TestSensorStuckAtAllTimes(t *testing.T) {
+	heat, once := grid(t, []int{7}, .03)
+	settings := graphcloak.Settings{Operators: []plan.NamedOperator{{Name: "heat"}}}
+	m := must.Get(graphcloak.Load(t.Context(), heat.Source, settings, graphcloak.LoadOptions{
+		Operators: func(_ context.Context, b *response.Builder) error {
+			b.Begin("heat")
+			columns, n := testgraph.Heat(heat.Graph, 1), heat.Graph.Order()
+			for k := range 3 * n * n {
+				i, j := k/3/n, k/3%n
+				if err := b.AddAt(i, j, columns.At(i, j), strconv.Itoa(k%3)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}))(t)
+	var in analyst.Measurements
+	for i, y := range once.Values {
+		for k := range 3 {
+			in.Nodes, in.Values, in.Sigmas = append(in.Nodes, 3*i+k), append(in.Values, y), append(in.Sigmas, once.Sigmas[i])
+		}
+	}
+	in = noisy(in, 6)
+	const stuck = graph.ID("28")
+	at, _ := m.Graph.Index(stuck)
+	copy(in.Values[3*at:], []float64{1, 1, 1})
+	rep := must.Get(m.RecoverFrom(t.Context(), in, analyst.Options{FaultRate: rate(.01)}))(t)
+	if rep.Posterior.NodeID != "7" || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck ||
+		rep.SuspectSensors[0].Probability < .99 || rep.FaultySensorCount != 1 || rep.SensorCount != len(once.Values) {
+		t.Errorf("%v, suspects %v, %d of %d", rep.Posterior, rep.SuspectSensors, rep.FaultySensorCount, rep.SensorCount)
 	}
 }
 

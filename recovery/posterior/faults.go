@@ -9,12 +9,14 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/measurement"
 )
 
-// Faults says how often sensors are faulty, each by itself. The noise of a faulty sensor is added all the same. In units
-// of the noise, what sensor s published is, where a source gives it the mean x, of density
+// Faults says how often sensors are faulty, each by itself and at all of its times. The noise of a faulty sensor is added all the
+// same. In units of the noise, what sensor s published is, where a source gives it the mean x, of density
 //
 //	sound:   N(y; x, 1)
 //	broken:  (Φ(y − l) − Φ(y − h))/(h − l)/2 + (φ(y − l) + φ_v(y − l) + φ(y − h) + φ_v(y − h))/8
 //	shifted: N(y; x, v), v = 10: a drift, or a wrong scale, of a few times the noise
+//
+// and of several times the product of these densities; of a broken sensor, of each of the five terms.
 //
 // A broken sensor reads anything in [l, h], the range that readings are clipped to, or is stuck at an end of it, where all
 // lands that lies beyond. The ends also keep what one sensor says bounded where y is outside the range, of every mean within it.
@@ -27,6 +29,8 @@ type Faults struct {
 	// Low and High are l and h in units of the noise, one a row of A, up to
 	// [measurement.MaxLength] either way; nil: unknown.
 	Low, High []float64
+	// Sensors numbers the sensor of each measurement, ascending from 0; nil: each has its own.
+	Sensors []int
 }
 
 // shiftedVariance is v.
@@ -69,6 +73,16 @@ func (f Faults) check(m int) error {
 	if err := CheckFaultRate(f.Rate); err != nil {
 		return err
 	}
+	if f.Sensors != nil && len(f.Sensors) != m {
+		return fmt.Errorf("%w: the sensors of %d of %d measurements", ErrInvalid, len(f.Sensors), m)
+	}
+	next := 0
+	for _, s := range f.Sensors {
+		if s != next && s != next-1 || s < 0 {
+			return fmt.Errorf("%w: sensor %d where %d is next", ErrInvalid, s, next)
+		}
+		next = s + 1
+	}
 	if f.Low == nil && f.High == nil {
 		return nil
 	}
@@ -88,17 +102,23 @@ func logUnknown(y float64) float64 {
 	return -math.Log(math.Pi*unknownWidth) - math.Log1p(y/unknownWidth*(y/unknownWidth))
 }
 
-// logBroken returns the log density of a broken sensor.
-func (f Faults) logBroken(s int, y float64) float64 {
+// logBroken returns the log density of a broken sensor with the measurements y[from:to].
+func (f Faults) logBroken(y []float64, from, to int) (log float64) {
 	if f.Low == nil {
-		return logUnknown(y)
+		for _, v := range y[from:to] {
+			log += logUnknown(v)
+		}
+		return log
 	}
 	const logHalf, logEighth = -math.Ln2, -3 * math.Ln2
-	l, h := f.Low[s], f.High[s]
-	return logSum([]float64{
-		logHalf + logUniform(y, l, h),
-		logEighth + logNormal(y-l), logEighth + logShifted(y-l), logEighth + logNormal(y-h), logEighth + logShifted(y-h),
-	})
+	terms := []float64{logHalf, logEighth, logEighth, logEighth, logEighth}
+	for r := from; r < to; r++ {
+		v, l, h := y[r], f.Low[r], f.High[r]
+		for k, log := range [...]float64{logUniform(v, l, h), logNormal(v - l), logShifted(v - l), logNormal(v - h), logShifted(v - h)} {
+			terms[k] += log
+		}
+	}
+	return logSum(terms)
 }
 
 // narrowRange is a width, in units of the noise, within which a uniform reading is taken

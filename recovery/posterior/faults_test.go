@@ -23,20 +23,28 @@ import (
 	"github.com/graphcloak/graphcloak/recovery/posterior"
 )
 
-// brokenDensity is that of a broken sensor's measurement by its definition: half of it a reading from an
-// even range with noise, summed over 20,000 readings, and half one at either end; or that of a Cauchy variable.
-func brokenDensity(f posterior.Faults, s int, y float64) float64 {
+// brokenDensities are those of a broken sensor's measurement by their definition: of a reading from an
+// even range with noise, summed over 20,000 readings, and of one at either end; or that of a Cauchy variable.
+func brokenDensities(f posterior.Faults, r int, y float64) []float64 {
 	if f.Low == nil {
-		return 1 / (math.Pi * 30 * (1 + y*y/900))
+		return []float64{1 / (math.Pi * 30 * (1 + y*y/900))}
 	}
 	normal := distuv.UnitNormal
-	l, h, sum := f.Low[s], f.High[s], 0.0
+	l, h, sum := f.Low[r], f.High[r], 0.0
 	const steps = 20_000
 	for k := range steps {
 		sum += normal.Prob(y-l-(h-l)*(float64(k)+.5)/steps) / steps
 	}
 	wide := distuv.Normal{Sigma: math.Sqrt(shiftedVariance)}
-	return sum/2 + (normal.Prob(y-l)+wide.Prob(y-l)+normal.Prob(y-h)+wide.Prob(y-h))/8
+	return []float64{sum, normal.Prob(y - l), wide.Prob(y - l), normal.Prob(y - h), wide.Prob(y - h)}
+}
+
+// sensorOf returns the sensor of a measurement.
+func sensorOf(f posterior.Faults, r int) int {
+	if f.Sensors == nil {
+		return r
+	}
+	return f.Sensors[r]
 }
 
 // What a sensor may be.
@@ -69,9 +77,22 @@ func faultPrior(rate float64) [fates]float64 {
 // no source.
 func faultySets(f posterior.Faults, y []float64) []float64 {
 	prior, wide := faultPrior(f.Rate), distuv.Normal{Sigma: math.Sqrt(shiftedVariance)}
-	sets := make([]float64, int(math.Pow(fates, float64(len(y)))))
-	for s, v := range y {
-		logs := [fates]float64{distuv.UnitNormal.LogProb(v), wide.LogProb(v), math.Log(brokenDensity(f, s, v))}
+	sensors := sensorOf(f, len(y)-1) + 1
+	sets := make([]float64, int(math.Pow(fates, float64(sensors))))
+	for s := range sensors {
+		var logs [fates]float64
+		broken := []float64{.5, .125, .125, .125, .125}
+		if f.Low == nil {
+			broken = []float64{1}
+		}
+		for r, v := range y {
+			if sensorOf(f, r) == s {
+				logs[isSound] += distuv.UnitNormal.LogProb(v)
+				logs[isShifted] += wide.LogProb(v)
+				floats.Mul(broken, brokenDensities(f, r, v))
+			}
+		}
+		logs[isBroken] = math.Log(floats.Sum(broken))
 		for set := range sets {
 			fate := fateOf(set, s)
 			sets[set] += math.Log(prior[fate]) + logs[fate]
@@ -84,7 +105,7 @@ func faultySets(f posterior.Faults, y []float64) []float64 {
 // fateWeight is the inverse of the variance of what a sensor says of a source.
 func fateWeight(fate int) float64 { return [...]float64{1, 1. / shiftedVariance, 0}[fate] }
 
-// faultyByDefinition is the log evidence of each node and the probability of each sensor to be
+// faultyByDefinition is the log evidence of each node and, for each measurement, the probability of its sensor to be
 // faulty, summed over all that sensors may be.
 func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []float64, one float64) (evidence, broken []float64) {
 	m, n := a.Dims()
@@ -96,9 +117,9 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 		logs = logs[:0]
 		for set, log := range sets {
 			c, sum := 0.0, 0.0
-			for s, v := range y {
-				w := fateWeight(fateOf(set, s))
-				c, sum = c+w*a.At(s, i)*v, sum+w*a.At(s, i)*a.At(s, i)
+			for r, v := range y {
+				w := fateWeight(fateOf(set, sensorOf(f, r)))
+				c, sum = c+w*a.At(r, i)*v, sum+w*a.At(r, i)*a.At(r, i)
 			}
 			log += floats.LogSumExp([]float64{math.Log(one) + c - sum/2, math.Log1p(-one) + integral(c, sum)})
 			logs = append(logs, log)
@@ -108,17 +129,18 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 	}
 	total := floats.LogSumExp(weights)
 	for k, w := range weights {
-		for s := range broken {
-			if fateOf(of[k], s) != isSound {
-				broken[s] += math.Exp(w - total)
+		for r := range broken {
+			if fateOf(of[k], sensorOf(f, r)) != isSound {
+				broken[r] += math.Exp(w - total)
 			}
 		}
 	}
 	return evidence, broken
 }
 
+// TestFaultyPosteriorByDefinition, where each sensor reads once, and where the first reads twice: also by products then.
 func TestFaultyPosteriorByDefinition(t *testing.T) {
-	const m, n = 3, 5
+	const m, n = 4, 5
 	rnd := rand.New(rand.NewPCG(21, 1))
 	for trial, scale := range []float64{.3, 2, 40, 3000} {
 		a := mat.NewDense(m, n, nil)
@@ -145,22 +167,38 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 			posterior.MixedAmplitude: .5, posterior.UniformAmplitude: 0,
 			posterior.UnitAmplitude: 1,
 		} {
-			d := measurement.Data{A: linop.Dense{M: a}, Y: y}
-			p := must.Get(posterior.New(t.Context(), d, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude}))(t)
-			evidence, broken := faultyByDefinition(a, y, f, prior, one)
-			best := floats.Max(evidence)
-			for i, want := range evidence {
-				got := p.LogEvidence[i]
-				if want > best-40 && math.Abs(got-want) > 1e-6 || want <= best-40 && got > best-30 {
-					t.Errorf("scale %v, amplitude %v: log evidence of node %d is %v, want %v", scale, amplitude, i, got, want)
-				}
+			d, opts := measurement.Data{A: linop.Dense{M: a}, Y: y}, posterior.Options{Faults: f, Prior: prior, Amplitude: amplitude}
+			testByDefinition(t, d, opts, one)
+			opts.Faults.Sensors = []int{0, 0, 1, 2}
+			testByDefinition(t, d, opts, one)
+			if scale < 1000 { // beyond, the noise is raised
+				d.A = productsOnly{d.A}
+				testByDefinition(t, d, opts, one)
 			}
-			for s, want := range broken {
-				if math.Abs(p.Faulty[s]-want) > 1e-5 {
-					t.Errorf("scale %v, amplitude %v: sensor %d is broken with probability %v, want %v", scale, amplitude, s,
-						p.Faulty[s], want)
-				}
-			}
+		}
+	}
+}
+
+func testByDefinition(t *testing.T, d measurement.Data, opts posterior.Options, one float64) {
+	t.Helper()
+	m, n := d.A.Dims()
+	entries := make([]float64, m*n)
+	linop.ColumnsTo(d.A, entries, []int{0, 1, 2, 3, 4})
+	a := mat.DenseCopyOf(mat.NewDense(n, m, entries).T())
+	p := must.Get(posterior.New(t.Context(), d, opts))(t)
+	evidence, broken := faultyByDefinition(a, d.Y, opts.Faults, opts.Prior, one)
+	best := floats.Max(evidence)
+	for i, want := range evidence {
+		got := p.LogEvidence[i]
+		if want > best-40 && math.Abs(got-want) > 1e-6 || want <= best-40 && got > best-30 {
+			t.Errorf("entries to %v, amplitude %v: log evidence of node %d is %v, want %v",
+				floats.Max(entries), opts.Amplitude, i, got, want)
+		}
+	}
+	for r, want := range broken {
+		if math.Abs(p.Faulty[r]-want) > 1e-5 {
+			t.Errorf("entries to %v, amplitude %v: the sensor of measurement %d is broken with probability %v, want %v",
+				floats.Max(entries), opts.Amplitude, r, p.Faulty[r], want)
 		}
 	}
 }
@@ -266,6 +304,11 @@ func TestBadFaults(t *testing.T) {
 		"one end":     {Rate: .1, Low: f.Low},
 		"upside down": {Rate: .1, Low: f.High, High: f.Low},
 		"short":       {Rate: .1, Low: f.Low[:2], High: f.High[:2]},
+		"no sensors":  {Rate: .1, Sensors: []int{0}},
+		"descending":  {Rate: .1, Sensors: []int{0, 1, 0, 1, 2}},
+		"a gap":       {Rate: .1, Sensors: []int{0, 1, 3, 4, 5}},
+		"from 1":      {Rate: .1, Sensors: []int{1, 1, 2, 3, 4}},
+		"below 0":     {Rate: .1, Sensors: []int{-1, 0, 1, 2, 3}},
 		"infinite":    {Rate: .1, Low: f.Low, High: []float64{1, 1, math.Inf(1), 1, 1}},
 	} {
 		if _, err := posterior.New(t.Context(), d, posterior.Options{Faults: bad}); !errors.Is(err, posterior.ErrInvalid) {

@@ -16,6 +16,8 @@ import (
 // N, that of the whole column. So whatever rule integrates every normal density of
 // width 1/√N and more to a relative error does it for the sum.
 type faultyEvidence struct {
+	y       []float64
+	of      []int // the sensor of each measurement
 	sensors []sensor
 	unit    float64   // probability of amplitude 1 itself; the rest is uniform
 	at, w   []float64 // Gauss–Legendre on [0, 1]
@@ -35,7 +37,11 @@ const directPanels = 8
 const negligible = 50
 
 func newFaultyEvidence(y []float64, f Faults, a Amplitude) *faultyEvidence {
-	e := &faultyEvidence{sensors: f.sensors(y), unit: a.unit(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	e := &faultyEvidence{y: y, of: f.Sensors, unit: a.unit(), at: make([]float64, panelNodes), w: make([]float64, panelNodes)}
+	if e.of == nil {
+		e.of = everyNode(len(y))
+	}
+	e.sensors = f.sensors(y, e.of)
 	quad.Legendre{}.FixedLocations(e.at, e.w, 0, 1)
 	return e
 }
@@ -51,9 +57,12 @@ type column struct {
 
 type movedSensor struct {
 	*sensor
-	row int
-	x   float64
+	number int
+	xy, xx float64 // Σ x·y and Σ x² over its measurements
 }
+
+// exponent is that of amplitude a.
+func (m *movedSensor) exponent(a float64) float64 { return a * (m.xy - a*m.xx/2) }
 
 // parabola is linear·a + quadratic·a².
 type parabola struct{ linear, quadratic float64 }
@@ -69,14 +78,19 @@ func (p parabola) most(from, to float64) float64 {
 	return best
 }
 
-// faintExponent is the largest |x·y| + x² that is expanded: what is left out is below 5e-10 a
+// faintExponent is the largest |Σ x·y| + Σ x² that is expanded: what is left out is below 5e-10 a
 // sensor, and of third order in x.
 const faintExponent = 1e-4
 
 func (e *faultyEvidence) column(x []float64, c *column) {
 	c.reset(e)
-	for s, v := range x {
-		c.add(s, v)
+	for r := 0; r < len(x); {
+		s, xy, xx := e.of[r], 0.0, 0.0
+		for ; r < len(x) && e.of[r] == s; r++ {
+			xy += x[r] * e.y[r]
+			xx += x[r] * x[r]
+		}
+		c.add(s, xy, xx)
 	}
 }
 
@@ -84,24 +98,24 @@ func (c *column) reset(e *faultyEvidence) {
 	*c = column{faultyEvidence: e, moved: c.moved[:0]}
 }
 
-// add adds the entry of a row.
-func (c *column) add(row int, x float64) {
-	t := &c.sensors[row]
-	c.norm += x * x
-	if math.Abs(x*t.y)+x*x > faintExponent {
-		c.moved = append(c.moved, movedSensor{t, row, x})
+// add adds the entries at a sensor.
+func (c *column) add(s int, xy, xx float64) {
+	t := &c.sensors[s]
+	c.norm += xx
+	if math.Abs(xy)+xx > faintExponent {
+		c.moved = append(c.moved, movedSensor{t, s, xy, xx})
 		return
 	}
 	gain, variance := t.gain()
-	c.faint.linear += gain * x * t.y
-	c.faint.quadratic += x * x * (variance*t.y*t.y - gain) / 2
+	c.faint.linear += gain * xy
+	c.faint.quadratic += (variance*xy*xy - gain*xx) / 2
 }
 
 // value returns the log likelihood of amplitude a against none.
 func (c *column) value(a float64) float64 {
 	p := ratios{factor: 1}
 	for i := range c.moved {
-		p.times(c.moved[i].sensor, a*c.moved[i].x)
+		p.times(c.moved[i].sensor, c.moved[i].exponent(a))
 	}
 	return p.value() + c.faint.value(a)
 }
@@ -111,8 +125,8 @@ func (c *column) slope(a float64) float64 {
 	sum := c.faint.linear + 2*a*c.faint.quadratic
 	for i := range c.moved {
 		m := &c.moved[i]
-		sound, shifted := m.at(a * m.x)
-		sum += (sound + shifted/shiftedVariance) * m.x * (m.y - a*m.x)
+		sound, shifted := m.at(m.exponent(a))
+		sum += (sound + shifted/shiftedVariance) * (m.xy - a*m.xx)
 	}
 	return sum
 }
@@ -122,7 +136,7 @@ func (c *column) bound(from, to float64) float64 {
 	p := ratios{factor: 1}
 	for i := range c.moved {
 		m := &c.moved[i]
-		p.times(m.sensor, min(max(m.y/m.x, from), to)*m.x)
+		p.times(m.sensor, m.exponent(min(max(m.xy/m.xx, from), to)))
 	}
 	return p.value() + c.faint.most(from, to)
 }

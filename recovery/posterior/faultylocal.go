@@ -14,8 +14,8 @@ import (
 // localError is the error, in nats, that what a column misses may make of the log evidence of a node.
 const localError = posteriorTol / 4
 
-// local is the posterior where heat stays near: every column is read at the sensors that it reaches. It reports false where
-// it does not.
+// local is the posterior where heat stays near and each sensor reads once: every column is read at the sensors that it reaches. It
+// reports false where heat goes far.
 //
 // What a column x misses, e with ‖e‖ ≤ off, changes the log likelihood by at most off·(‖y‖ + ‖x‖ + off): that of a sensor has a
 // slope of at most |y − x| in its mean.
@@ -33,7 +33,7 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 				read(i, func(rows []int32, x []float64, missed float64) {
 					c.reset(f.faultyEvidence)
 					for j, row := range rows {
-						c.add(int(row), x[j])
+						c.add(int(row), x[j]*f.y[row], x[j]*x[j])
 					}
 					off[i] = missed * (length + math.Sqrt(c.norm) + missed)
 					do(i, &c)

@@ -105,7 +105,7 @@ func (e *faultyPairs) affordable(list []int) error {
 // work returns the number of likelihoods of a sensor that it takes to integrate over both amplitudes of
 // some pairs, as their columns alone tell it.
 func (e *faultyPairs) work(list []int) (sum float64) {
-	m := len(e.sensors)
+	m := len(e.y)
 	inner, outer := make([]float64, len(e.logPrior)), make([]float64, len(e.logPrior))
 	for i := range inner {
 		column := e.columns[i*m : (i+1)*m]
@@ -122,7 +122,7 @@ func (e *faultyPairs) work(list []int) (sum float64) {
 
 // set sets the weights of pairs by the log evidence of their columns.
 func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float64) float64) error {
-	m := len(e.sensors)
+	m := len(e.y)
 	of := func(i int) []float64 { return e.columns[i*m : (i+1)*m] }
 	return inBlocks(ctx, len(list), func(from, to int) {
 		for _, k := range list[from:to] {
@@ -135,13 +135,10 @@ func (e *faultyPairs) set(ctx context.Context, list []int, log func(x, z []float
 // pairBound bounds the log likelihood of two sources: the mean of each sensor is between 0 and the
 // sum of both entries.
 func (e *faultyEvidence) pairBound(x, z []float64) float64 {
-	p := ratios{factor: 1}
-	for s := range e.sensors {
-		t := &e.sensors[s]
-		low, high := min(0, x[s])+min(0, z[s]), max(0, x[s])+max(0, z[s])
-		p.times(t, min(max(t.y, low), high))
-	}
-	return p.value()
+	return e.product(func(r int) float64 {
+		low, high := min(0, x[r])+min(0, z[r]), max(0, x[r])+max(0, z[r])
+		return min(max(e.y[r], low), high)
+	})
 }
 
 // pair returns the log evidence of two sources with the columns x and z.
@@ -173,24 +170,24 @@ const suspectedPairs = 64
 
 // suspects returns the probability of each sensor to be faulty where the sources are one of the likeliest pairs.
 func (e *faultyPairs) suspects(ctx context.Context, p *Pairs) ([]float64, error) {
-	m, best := len(e.sensors), likeliest(p.p, 1)
+	m, best := len(e.y), likeliest(p.p, 1)
 	best = best[:min(suspectedPairs, len(best))]
 	parts, masses := make([][]float64, len(best)), make([]float64, len(best))
 	parallel.Each(len(best), func(k int) {
-		parts[k] = make([]float64, m)
+		parts[k] = make([]float64, len(e.sensors))
 		if ctx.Err() == nil && p.p[best[k]] > 0 {
 			i, j := pairOf(best[k])
 			masses[k] = e.suspectOf(e.columns[i*m:(i+1)*m], e.columns[j*m:(j+1)*m], parts[k], math.Log(p.p[best[k]]))
 		}
 	})
-	out := make([]float64, m)
+	out := make([]float64, len(e.sensors))
 	for _, part := range parts {
 		floats.Add(out, part)
 	}
 	for s, v := range out {
 		out[s] = min(1, max(0, v/floats.Sum(masses)))
 	}
-	return out, ctx.Err()
+	return e.measurements(out), ctx.Err()
 }
 
 // suspectOf adds to sum the probability of each sensor to be faulty beside two sources with the columns x and z, times that of these,
@@ -198,7 +195,7 @@ func (e *faultyPairs) suspects(ctx context.Context, p *Pairs) ([]float64, error)
 func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) (total float64) {
 	logPair := e.pair(x, z)
 	e.second(z, func(b, logWeight float64) {
-		rest, log := e.beyond(func(s int) float64 { return b * z[s] })
+		rest, log := e.beyond(func(r int) float64 { return b * z[r] })
 		var c column
 		rest.column(x, &c)
 		mass := c.suspect(sum, logProbability-logPair+logWeight+log)
@@ -214,9 +211,9 @@ func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) 
 // the evidence may fall as steeply as all sensors together make it.
 func (e *faultyEvidence) pairCuts(z []float64) []float64 {
 	norm, slope := 0.0, 1.0
-	for s, v := range z {
+	for r, v := range z {
 		norm += v * v
-		slope += math.Abs(v) * (math.Abs(e.sensors[s].y) + math.Abs(v))
+		slope += math.Abs(v) * (math.Abs(e.y[r]) + math.Abs(v))
 	}
 	cuts := []float64{0, 1}
 	n := 1 + math.Ceil(math.Sqrt(norm)/panelWidth)
@@ -232,7 +229,7 @@ func (e *faultyEvidence) pairCuts(z []float64) []float64 {
 
 // given returns the log evidence of a source with the column x and one of amplitude b with z.
 func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
-	rest, log := e.beyond(func(s int) float64 { return b * z[s] })
+	rest, log := e.beyond(func(r int) float64 { return b * z[r] })
 	var c column
 	rest.column(x, &c)
 	return log + c.log(math.Inf(-1))
@@ -241,14 +238,31 @@ func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 // beyond returns the evidence of a further source where the means are known already, and the log
 // likelihood of these against no source.
 func (e *faultyEvidence) beyond(mean func(row int) float64) (rest *faultyEvidence, log float64) {
-	rest = &faultyEvidence{sensors: make([]sensor, len(e.sensors)), unit: e.unit, at: e.at, w: e.w}
-	p := ratios{factor: 1}
-	for s := range e.sensors {
-		x := mean(s)
-		rest.sensors[s] = e.sensors[s].beyond(x)
-		p.times(&e.sensors[s], x)
+	rest = &faultyEvidence{y: make([]float64, len(e.y)), of: e.of, sensors: make([]sensor, len(e.sensors)), unit: e.unit, at: e.at, w: e.w}
+	for r, v := range e.y {
+		rest.y[r] = v - mean(r)
 	}
-	return rest, p.value()
+	e.exponents(mean, func(s int, t float64) { rest.sensors[s] = newSensor(e.sensors[s].log.moved(t)) })
+	return rest, e.product(mean)
+}
+
+// product returns the log likelihood of some means against none.
+func (e *faultyEvidence) product(mean func(row int) float64) float64 {
+	p := ratios{factor: 1}
+	e.exponents(mean, func(s int, t float64) { p.times(&e.sensors[s], t) })
+	return p.value()
+}
+
+// exponents calls f for each sensor with its exponent of some means.
+func (e *faultyEvidence) exponents(mean func(row int) float64, f func(s int, t float64)) {
+	for r := 0; r < len(e.y); {
+		s, t := e.of[r], 0.0
+		for ; r < len(e.y) && e.of[r] == s; r++ {
+			x := mean(r)
+			t += x * (e.y[r] - x/2)
+		}
+		f(s, t)
+	}
 }
 
 // NewPairs returns the posterior over all pairs of nodes: with the Gram matrix G = AᵀA, the log likelihood

@@ -145,7 +145,7 @@ const (
 	suspectNodes = 1 << 11
 )
 
-// suspects returns the probability of each sensor to be faulty, given one source: under no source
+// suspects returns for each measurement the probability of its sensor to be faulty, given one source: under no source
 // it is 1 − sensor.sound, and each source changes it where it moves the mean.
 // It is off by at most [unseenMass]. columns is [faulty.columns] or what stands for it.
 func (f *faulty) suspects(ctx context.Context, p *Posterior,
@@ -174,7 +174,16 @@ func (f *faulty) suspects(ctx context.Context, p *Posterior,
 	for s, v := range out {
 		out[s] = min(1, max(0, 1-f.sensors[s].sound+v))
 	}
-	return out, err
+	return f.measurements(out), err
+}
+
+// measurements returns what is given of each sensor for each measurement.
+func (e *faultyEvidence) measurements(sensors []float64) []float64 {
+	out := make([]float64, len(e.of))
+	for r, s := range e.of {
+		out[r] = sensors[s]
+	}
+	return out
 }
 
 // suspect returns the integral of the posterior density, and adds to sum, for each
@@ -190,8 +199,8 @@ func (c *column) suspect(sum []float64, offset float64) (mass float64) {
 		}
 		for i := range c.moved {
 			m := &c.moved[i]
-			sound, _ := m.at(a * m.x)
-			sum[m.row] += density * (m.sound - sound)
+			sound, _ := m.at(m.exponent(a))
+			sum[m.number] += density * (m.sound - sound)
 		}
 	})
 	return mass

@@ -23,7 +23,7 @@ const (
 // curvatures are the κ of a screen.
 var curvatures = [...]float64{1, .5, 0}
 
-// screen bounds the evidence of every node where A is known by products. The likelihood of the
+// screen bounds the evidence of every node where A is known by products and each sensor reads once. The likelihood of the
 // measurements farthest from 0, of which a broken sensor is one wherever it matters, is kept
 // as it is. With t = xy − x²/2, the others are bounded by normal ones:
 //
@@ -121,10 +121,10 @@ func (s *screen) setSlopes(kept []bool, largest float64) (length float64) {
 		t := &s.sensors[r]
 		row := slopes[r*width : (r+1)*width]
 		gain, _ := t.gain()
-		row[0] = gain * t.y
+		row[0] = gain * s.y[r]
 		s.meanGain += gain / float64(max(1, m-len(s.rows)))
 		for c, curvature := range curvatures {
-			row[1+c] = t.slopeBound(largest, curvature)
+			row[1+c] = t.slopeBound(s.y[r], largest, curvature)
 		}
 		for j, v := range row {
 			squares[j] += v * v
@@ -154,19 +154,19 @@ func (s *screen) without(norms Norms) Norms {
 	return out
 }
 
-// slopeBound returns an α with log ratio(x) ≤ α·x − κ·x²/2 for 0 ≤ x ≤ largest: from one
+// slopeBound returns an α with log ratio(x) ≤ α·x − κ·x²/2 for 0 ≤ x ≤ largest, of one measurement y: from one
 // point of a grid to the next the likelihood is largest where x is nearest to y, and
 // κx²/2 at the upper end; below the grid log(1 + u) ≤ u and e^t − 1 ≤ t + t²e^{max(0, t)}/2,
 // and the log ratio is at most max(0, t), which counts where y is far off.
-func (t *sensor) slopeBound(largest, curvature float64) float64 {
+func (t *sensor) slopeBound(y, largest, curvature float64) float64 {
 	const finest, growth = 1e-3, 1.02
 	gain, variance := t.gain()
-	slope := gain*t.y + finest*math.Pow(math.Abs(t.y)+finest/2, 2)*math.Exp(math.Log(variance+gain*gain)+finest*max(0, t.y))/2
-	slope = min(slope, max(0, t.y)) + finest*curvature/2
+	slope := gain*y + finest*math.Pow(math.Abs(y)+finest/2, 2)*math.Exp(math.Log(variance+gain*gain)+finest*max(0, y))/2
+	slope = min(slope, max(0, y)) + finest*curvature/2
 	for x := finest; x < largest; x *= growth {
 		to := x * growth
-		peak := min(max(t.y, x), to)
-		log := t.logRatio(t.exponent(peak)) + curvature*to*to/2
+		peak := min(max(y, x), to)
+		log := t.logRatio(peak*(y-peak/2)) + curvature*to*to/2
 		if log > 0 {
 			slope = max(slope, log/x)
 		} else {
@@ -199,7 +199,8 @@ func (s *screen) estimate(i int, c *column) {
 	width := len(s.rows)
 	c.reset(s.faultyEvidence)
 	for k, r := range s.rows {
-		c.add(r, s.a[i*width+k])
+		x := s.a[i*width+k]
+		c.add(r, x*s.y[r], x*x)
 	}
 	c.faint.linear += s.gain[i]
 	c.faint.quadratic -= s.norms.N[i] * s.meanGain / 2

@@ -114,11 +114,11 @@ func TestSlopeBound(t *testing.T) {
 			for _, curvature := range curvatures {
 				least := math.Inf(-1)
 				for x := 1e-5; x < largest; x *= 1.0007 {
-					least = max(least, (sensor.logRatio(sensor.exponent(x))+curvature*x*x/2)/x)
+					least = max(least, (sensor.logRatio(x*(f.y[k]-x/2))+curvature*x*x/2)/x)
 				}
 				loose := .02*(largest*curvature+math.Abs(least)) + .005
-				if got := sensor.slopeBound(largest, curvature); !(got >= least-1e-12 && got <= least+loose) {
-					t.Errorf("rate %v, y = %v, κ = %v: slope %v, and %v is the least", rate, sensor.y, curvature, got, least)
+				if got := sensor.slopeBound(f.y[k], largest, curvature); !(got >= least-1e-12 && got <= least+loose) {
+					t.Errorf("rate %v, y = %v, κ = %v: slope %v, and %v is the least", rate, f.y[k], curvature, got, least)
 				}
 			}
 		}

@@ -4,15 +4,15 @@ package posterior
 
 import "math"
 
-// sensor is one measurement whose sensor may be faulty. Against no source anywhere the likelihood of a mean x is, with
-// t = x·y − x²/2,
+// sensor is one that may be faulty. Against no source anywhere the likelihood of the means x of its measurements y is, with
+// t = Σ x·y − x²/2,
 //
 //	broken + sound·e^t + shifted·e^{t/v},
 //
 // v = [shiftedVariance]: the probabilities are those of no source, and their sum is 1.
 type sensor struct {
-	y, sound, shifted, broken float64
-	log                       sensorLogs
+	sound, shifted, broken float64
+	log                    sensorLogs
 }
 
 // sensorLogs are the logarithms of the probabilities of a sensor.
@@ -30,19 +30,25 @@ func (l sensorLogs) moved(t float64) sensorLogs {
 }
 
 // newSensor returns a sensor whose probabilities are given by logarithms of any scale.
-func newSensor(y float64, l sensorLogs) sensor {
+func newSensor(l sensorLogs) sensor {
 	sum := l.sum()
 	l.sound, l.shifted, l.broken = l.sound-sum, l.shifted-sum, l.broken-sum
-	return sensor{y, math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.broken), l}
+	return sensor{math.Exp(l.sound), math.Exp(l.shifted), math.Exp(l.broken), l}
 }
 
-// sensors prepares the measurements y.
-func (f Faults) sensors(y []float64) []sensor {
+// sensors prepares those of the measurements y; of numbers each.
+func (f Faults) sensors(y []float64, of []int) []sensor {
 	sound, shifted, broken := f.prior()
 	prior := sensorLogs{math.Log(sound), math.Log(shifted), math.Log(broken)}
-	out := make([]sensor, len(y))
-	for s, v := range y {
-		out[s] = newSensor(v, sensorLogs{prior.sound + logNormal(v), prior.shifted + logShifted(v), prior.broken + f.logBroken(s, v)})
+	var out []sensor
+	for from, to := 0, 0; from < len(y); from = to {
+		l := prior
+		for ; to < len(y) && of[to] == of[from]; to++ {
+			l.sound += logNormal(y[to])
+			l.shifted += logShifted(y[to])
+		}
+		l.broken += f.logBroken(y, from, to)
+		out = append(out, newSensor(l))
 	}
 	return out
 }
@@ -55,9 +61,6 @@ func powers(t float64) (e, q float64) {
 	return fourth * fourth * square, q
 }
 
-// exponent returns x·y − x²/2.
-func (s *sensor) exponent(x float64) float64 { return x * (s.y - x/2) }
-
 // logRatio returns the logarithm of the likelihood of exponent t against that of mean 0,
 // finite, and to full precision where that is near 0.
 func (s *sensor) logRatio(t float64) float64 {
@@ -69,9 +72,8 @@ func (s *sensor) logRatio(t float64) float64 {
 	return s.log.moved(t).sum()
 }
 
-// at returns the probabilities of the sensor to be sound, and to be shifted, where its mean is x.
-func (s *sensor) at(x float64) (sound, shifted float64) {
-	t := s.exponent(x)
+// at returns the probabilities of the sensor to be sound, and to be shifted, at the exponent t.
+func (s *sensor) at(t float64) (sound, shifted float64) {
 	if math.Abs(t) < mostSpan {
 		e, q := powers(t)
 		sum := s.broken + s.sound*e + s.shifted*q
@@ -89,11 +91,6 @@ func (s *sensor) gain() (mean, variance float64) {
 	return mean, s.sound + s.shifted/(shiftedVariance*shiftedVariance) - mean*mean
 }
 
-// beyond returns the sensor where a mean is known already: y is what remains.
-func (s *sensor) beyond(mean float64) sensor {
-	return newSensor(s.y-mean, s.log.moved(s.exponent(mean)))
-}
-
 // ratios is the logarithm of a product of ratios, of which few logarithms are taken.
 type ratios struct {
 	log, factor float64
@@ -103,10 +100,9 @@ type ratios struct {
 // mostSpan is the largest span: within it a ratio, and a product, is a plain number.
 const mostSpan = 345
 
-// times multiplies by the likelihood of mean x. Where e^t is a plain number the ratio is: a mean of 1, e^t and e^{t/v}, it is
+// times multiplies by the likelihood of exponent t. Where e^t is a plain number the ratio is: a mean of 1, e^t and e^{t/v}, it is
 // between 1 and e^t.
-func (p *ratios) times(s *sensor, x float64) {
-	t := s.exponent(x)
+func (p *ratios) times(s *sensor, t float64) {
 	if !(math.Abs(t) < mostSpan) {
 		p.log += s.logRatio(t)
 		return

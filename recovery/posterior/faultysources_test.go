@@ -48,7 +48,7 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		var rows []float64
 		var sound []float64
 		for s, v := range y {
-			if w := math.Sqrt(fateWeight(fateOf(set, s))); w > 0 {
+			if w := math.Sqrt(fateWeight(fateOf(set, sensorOf(f, s)))); w > 0 {
 				row := slices.Clone(a.RawRowView(s))
 				floats.Scale(w, row)
 				rows, sound = append(rows, row...), append(sound, w*v)
@@ -62,7 +62,7 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 		z := math.Exp(log + pairs.LogPresence)
 		presence += z
 		for s := range y {
-			if fateOf(set, s) != isSound {
+			if fateOf(set, sensorOf(f, s)) != isSound {
 				broken[s] += z
 			}
 		}
@@ -80,6 +80,9 @@ func pairsByDefinition(t *testing.T, a *mat.Dense, y []float64, f posterior.Faul
 func TestFaultyPairsByDefinition(t *testing.T) {
 	a, d, f := twoOfSix()
 	for _, amplitude := range []posterior.Amplitude{posterior.MixedAmplitude, posterior.UnitAmplitude} {
+		if amplitude == posterior.UnitAmplitude {
+			f.Sensors = []int{0, 0, 1, 2, 2}
+		}
 		want, broken, presence := pairsByDefinition(t, a, d.Y, f, amplitude)
 		got := must.Get(posterior.NewPairs(t.Context(), d, posterior.Options{Faults: f, Amplitude: amplitude}))(t)
 		for j := range 6 {

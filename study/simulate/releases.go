@@ -99,12 +99,13 @@ func (r *Releases) block(ctx context.Context, first, k int) ([]Trial, error) {
 	if err := r.diffuse(ctx, y, x, k, first); err != nil {
 		return nil, err
 	}
+	sensors := r.model.Operator.SensorNodes(r.nodes)
 	parallel.Each(k, func(j int) {
 		values[j] = make([]float64, len(r.nodes))
 		for s, i := range r.nodes {
 			values[j][s] = y[i*k+j]
 		}
-		r.opts.Scenario.disturb(values[j], r.plan.Clip, r.opts.Seed, first+j)
+		r.opts.Scenario.disturb(values[j], sensors, r.plan.Clip, r.opts.Seed, first+j)
 	})
 	return r.recover(ctx, first, truth, values)
 }

@@ -174,15 +174,18 @@ func (s *Scenario) random(seed uint64, trial int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^0x9e3779b97f4a7c15, uint64(trial)))
 }
 
-// disturb changes the readings of a trial.
-func (s *Scenario) disturb(readings []float64, clip privacy.Interval, seed uint64, trial int) {
+// disturb changes the readings of a trial, which the ascending nodes have; a sensor that breaks does at all of its times.
+func (s *Scenario) disturb(readings []float64, nodes []int, clip privacy.Interval, seed uint64, trial int) {
 	if s.floor > 0 {
 		floats.AddConst(s.floor, readings)
 	}
 	if s.fault != nil {
-		random, count := s.random(seed, trial), max(1, int(math.Round(brokenShare*float64(len(readings)))))
-		for _, k := range random.Perm(len(readings))[:min(count, len(readings))] {
-			readings[k] = s.fault(random, readings[k], clip)
+		sensors := slices.Compact(slices.Clone(nodes))
+		random, count := s.random(seed, trial), max(1, int(math.Round(brokenShare*float64(len(sensors)))))
+		for _, i := range random.Perm(len(sensors))[:min(count, len(sensors))] {
+			for k, _ := slices.BinarySearch(nodes, sensors[i]); k < len(nodes) && nodes[k] == sensors[i]; k++ {
+				readings[k] = s.fault(random, readings[k], clip)
+			}
 		}
 	}
 }

@@ -87,13 +87,13 @@ func agree(t *testing.T, taus tau.Range, opts analyst.Options, strength float64)
 	}
 }
 
-// In each scenario of broken sensors as many break, the same ones, and each reads what its name says.
+// In each scenario of broken sensors as many break, the same ones, at both of their times, and each reads what its name says.
 func TestBrokenSensors(t *testing.T) {
 	clip := privacy.Interval{Lo: -1, Hi: 3}
-	sound := make([]float64, 150)
+	sound, nodes := make([]float64, 300), make([]int, 300)
 	random := rand.New(rand.NewPCG(1, 2))
 	for k := range sound {
-		sound[k] = .1 + 2*random.Float64()
+		sound[k], nodes[k] = .1+2*random.Float64(), k/2*3
 	}
 	broken := map[string][]int{}
 	for name, as := range map[string]func(y, sound float64) bool{
@@ -103,7 +103,7 @@ func TestBrokenSensors(t *testing.T) {
 	} {
 		s := Scenarios()[slices.IndexFunc(Scenarios(), func(s Scenario) bool { return s.Name == name })]
 		readings := slices.Clone(sound)
-		s.disturb(readings, clip, 7, 4)
+		s.disturb(readings, nodes, clip, 7, 4)
 		for k, y := range readings {
 			if y == sound[k] {
 				continue
@@ -114,8 +114,10 @@ func TestBrokenSensors(t *testing.T) {
 			}
 		}
 	}
-	if len(broken["faulty-sensors"]) != 3 || !slices.Equal(broken["faulty-sensors"], broken["silent-sensors"]) ||
-		!slices.Equal(broken["faulty-sensors"], broken["drifting-sensors"]) {
-		t.Errorf("of 150 sensors %v are broken, want the same three", broken)
+	of := broken["faulty-sensors"]
+	if len(of) != 6 || of[0]/2 != of[1]/2 || of[2]/2 != of[3]/2 || of[4]/2 != of[5]/2 ||
+		!slices.Equal(of, broken["silent-sensors"]) ||
+		!slices.Equal(of, broken["drifting-sensors"]) {
+		t.Errorf("of 150 sensors that read twice %v are broken, want both of the same three", broken)
 	}
 }
