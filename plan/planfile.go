@@ -101,9 +101,12 @@ type planExtra struct {
 	Simulated   *allocation.Simulated `json:"simulated,omitempty"`
 }
 
-// MarshalJSON writes the plan file: one object with the fields of the privacy plan
+// MarshalJSON writes the plan file.
+func (p *Plan) MarshalJSON() ([]byte, error) { return document.Joined(p.File()) }
+
+// File is the plan file in pieces: one object with the fields of the privacy plan
 // and the model that it belongs to.
-func (p *Plan) MarshalJSON() ([]byte, error) {
+func (p *Plan) File() (strictjson.Pieces, error) {
 	extra := planExtra{
 		Model: p.Model, Seed: hex.EncodeToString(p.Seed[:]), Accuracy: p.Accuracy, Allocated: p.Allocated,
 		Simulated: p.Simulated, Public: p.PublicProperties, Exposed: report.Exposed(p.ComponentCount), Warnings: p.Warnings,

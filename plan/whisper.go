@@ -131,7 +131,7 @@ func (p *Whisper) MarshalJSON() ([]byte, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return document.Seal(fields)
+	return document.Joined(document.Seal(fields))
 }
 
 // UnmarshalJSON reads a plan file and checks all that does not need the graph, which [Model.MatchesWhisper] does.

@@ -58,10 +58,13 @@ type partsHash struct{ hashing.Hash }
 
 func (h partsHash) add(parts ...[]byte) {
 	for _, part := range parts {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		h.begin(len(part))
 		h.Write(part)
 	}
 }
+
+// begin begins a part of so many bytes, which are then written.
+func (h partsHash) begin(size int) { h.Write(binary.BigEndian.AppendUint32(nil, uint32(size))) }
 
 func (h partsHash) sum() Digest { return Digest(h.Sum(nil)) }
 

@@ -3,11 +3,13 @@
 package privacy
 
 import (
-	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/graphcloak/graphcloak/internal/strictjson"
@@ -53,30 +55,28 @@ type sensorElement struct {
 const mechanism = "roundedGaussian"
 
 // MarshalJSON writes the plan; the same plan gives the same bytes.
-func (p *Plan) MarshalJSON() ([]byte, error) { return p.appendJSON(nil) }
+func (p *Plan) MarshalJSON() ([]byte, error) { return strictjson.Text(p.writeJSON) }
 
-func (p *Plan) appendJSON(text []byte) ([]byte, error) {
-	fields, err := p.head()
+func (p *Plan) writeJSON(w io.Writer) error {
+	head, err := p.head()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	head, err := json.Marshal(fields)
+	if _, err := fmt.Fprintf(w, `%s,"sensors":`, head[:len(head)-1]); err != nil {
+		return err
+	}
+	err = strictjson.WriteList(w, len(p.Sensors), func(i int) sensorElement { return sensorElement{p.Sensors[i], p.Sensors[i].Sigma()} })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text = append(append(text, head[:len(head)-1]...), `,"sensors":`...)
-	text, err = strictjson.AppendList(text, len(p.Sensors), func(i int) sensorElement {
-		return sensorElement{p.Sensors[i], p.Sensors[i].Sigma()}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return append(text, '}'), nil
+	_, err = io.WriteString(w, "}")
+	return err
 }
 
-func (p *Plan) head() (planHead, error) {
+// head returns a planHead as JSON.
+func (p *Plan) head() ([]byte, error) {
 	if p.Calibration == nil {
-		return planHead{}, errors.New("privacy: the plan names no calibration")
+		return nil, errors.New("privacy: the plan names no calibration")
 	}
 	d := planHead{
 		SchemaVersion: SchemaVersion, Public: p.Public, Budget: p.Budget,
@@ -88,7 +88,7 @@ func (p *Plan) head() (planHead, error) {
 	if sigma := p.Sigma(); sigma > 0 {
 		d.Sigma = &sigma
 	}
-	return d, nil
+	return json.Marshal(d)
 }
 
 // UnmarshalJSON reads a plan and repeats every check of [NewPlan].
@@ -132,34 +132,54 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Digest returns SHA-256 of the plan's JSON. A run asks for it again and again, and the text of
-// many sensors takes time: the last digest is kept beside all that the text is made of.
+// Digest returns SHA-256 of the plan's JSON. A run asks for it again and again, and the text of many sensors takes time: the last
+// digest is kept, beside that of all that the text is made of.
 func (p *Plan) Digest() (Digest, error) {
-	fields, err := p.head()
+	head, err := p.head()
 	if err != nil {
 		return Digest{}, err
 	}
-	head, err := json.Marshal(fields)
-	if err != nil {
-		return Digest{}, err
-	}
-	if last := lastDigest.Load(); last != nil && bytes.Equal(last.head, head) && slices.Equal(last.sensors, p.Sensors) {
+	content := p.contentDigest(head)
+	if last := lastDigest.Load(); last != nil && last.content == content {
 		return last.digest, nil
 	}
-	text, err := p.MarshalJSON()
+	h := partsHash{sha256.New()}
+	h.add([]byte("graphcloak/v1/plan"))
+	size, err := strictjson.Length(p.writeJSON)
 	if err != nil {
 		return Digest{}, err
 	}
-	d := hash([]byte("graphcloak/v1/plan"), text)
-	lastDigest.Store(&knownDigest{head, slices.Clone(p.Sensors), d})
+	h.begin(size)
+	if err := p.writeJSON(h); err != nil {
+		return Digest{}, err
+	}
+	d := h.sum()
+	lastDigest.Store(&knownDigest{content, d})
 	return d, nil
 }
 
-// knownDigest is the digest of the plan with a head and sensors.
-type knownDigest struct {
-	head    []byte
-	sensors []SensorNoise
-	digest  Digest
+// contentDigest is SHA-256 of the head and of all that is in the sensors.
+func (p *Plan) contentDigest(head []byte) Digest {
+	h := partsHash{sha256.New()}
+	h.add(head)
+	const most = 1 << 14 // bytes that are hashed at once
+	var part []byte
+	for _, s := range p.Sensors {
+		for _, v := range [...]uint64{
+			uint64(s.Node), uint64(s.Exponent), uint64(s.Steps), math.Float64bits(s.Weight), math.Float64bits(s.Bound), uint64(len(s.ID)),
+		} {
+			part = binary.BigEndian.AppendUint64(part, v)
+		}
+		if part = append(part, s.ID...); len(part) > most {
+			h.Write(part)
+			part = part[:0]
+		}
+	}
+	h.Write(part)
+	return h.sum()
 }
+
+// knownDigest is the digest of the plan with a content.
+type knownDigest struct{ content, digest Digest }
 
 var lastDigest atomic.Pointer[knownDigest]

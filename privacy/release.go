@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/graphcloak/graphcloak/graph"
@@ -240,18 +241,23 @@ type valueElement struct {
 }
 
 // MarshalJSON writes the release with its plan.
-func (r *Release) MarshalJSON() ([]byte, error) {
+func (r *Release) MarshalJSON() ([]byte, error) { return strictjson.Text(r.writeJSON) }
+
+func (r *Release) writeJSON(w io.Writer) error {
 	plan, err := r.plan.Digest()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text, err := json.Marshal(releaseHead{
+	head, err := json.Marshal(releaseHead{
 		SchemaVersion: SchemaVersion, ReleaseID: r.id, PlanDigest: plan, Digest: r.digest(plan), Deployment: r.deployment, Epoch: r.epoch,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	text, err = strictjson.AppendList(append(text[:len(text)-1], `,"values":`...), len(r.x), func(i int) valueElement {
+	if _, err := fmt.Fprintf(w, `%s,"values":`, head[:len(head)-1]); err != nil {
+		return err
+	}
+	err = strictjson.WriteList(w, len(r.x), func(i int) valueElement {
 		s := r.plan.Sensors[i]
 		v := valueElement{ID: s.ID, Steps: r.x[i], Value: value(r.x[i], s.Exponent)}
 		if r.nonces != nil {
@@ -260,12 +266,16 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		return v
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if text, err = r.plan.appendJSON(append(text, `,"plan":`...)); err != nil {
-		return nil, err
+	if _, err := io.WriteString(w, `,"plan":`); err != nil {
+		return err
 	}
-	return append(text, '}'), nil
+	if err := r.plan.writeJSON(w); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "}")
+	return err
 }
 
 // UnmarshalJSON reads a release and checks its plan, that each value is the stated

@@ -38,7 +38,7 @@ func (r *AnswerRelease) MarshalJSON() ([]byte, error) {
 	if err := document.Merge(fields, answerDocument{Plan: r.Plan, Signal: r.Signal, Release: r.Release}); err != nil {
 		return nil, err
 	}
-	return document.Seal(fields)
+	return document.Joined(document.Seal(fields))
 }
 
 // UnmarshalJSON reads a release file, and checks release and plan, and that they belong together.

@@ -44,8 +44,11 @@ type releaseHead struct {
 	Communities *plan.PlannedCommunities `json:"communities,omitempty"`
 }
 
-// MarshalJSON writes a release file.
-func (r *Release) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the release file.
+func (r *Release) MarshalJSON() ([]byte, error) { return document.Joined(r.File()) }
+
+// File is the release file in pieces.
+func (r *Release) File() (strictjson.Pieces, error) {
 	p := r.Plan()
 	fields := make(map[string]json.RawMessage)
 	if err := document.Merge(fields, releaseHead{

@@ -176,7 +176,6 @@ func (r jobRunner) completeKept(ctx context.Context, w jobs.Work) (*report.Repor
 	if err != nil {
 		return nil, c.Mode, err
 	}
-	saveMemory(m.Graph.Order())
 	rep, err := m.Resume(ctx, kept, job)
 	return rep, c.Mode, err
 }

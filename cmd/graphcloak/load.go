@@ -41,6 +41,7 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	}
 	m, err := graphcloak.Load(ctx, s, set, opts)
 	if err == nil {
+		saveMemory(m.Graph.Order())
 		a.notices(s)
 		a.noteMeasures(ctx, s)
 	}
@@ -76,12 +77,11 @@ func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	}
 }
 
-// largeHeap is the share of the live heap, in percent, that may be garbage while blocks of vectors as long as a large graph are most
-// of it.
+// largeHeap is the share of the live heap, in percent, that may be garbage where a graph is large: vectors and lists as long as it,
+// which take no time to scan.
 const largeHeap = 25
 
-// saveMemory makes the garbage collector run more often from the recovery of a large graph on, unless GOGC says how often. Before
-// that there is more to scan, and less to gain.
+// saveMemory makes the garbage collector run more often once a large graph is read, unless GOGC says how often.
 func saveMemory(nodes int) {
 	if os.Getenv("GOGC") == "" && nodes > analyst.DenseLimit {
 		debug.SetGCPercent(largeHeap)

@@ -68,7 +68,6 @@ func (a *app) recoverRelease(ctx context.Context, s graphStore, path string) err
 			return report.Outline(job.RunID, job.Write.Prefix, m.SensorNodes(r.Plan()))
 		},
 		func(m *graphcloak.Model, job graphcloak.Job) (*report.Report, error) {
-			saveMemory(m.Graph.Order())
 			rep, err := m.Complete(ctx, &r, job)
 			if err == nil {
 				err = a.noteCommunities(ctx, m, r.Communities)

@@ -110,7 +110,6 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 		return err
 	}
 	start := time.Now()
-	saveMemory(m.Graph.Order())
 	rep, err := m.Resume(ctx, kept, job)
 	took := time.Since(start)
 	err = a.chronicle(ctx, s, job, cmp.Or(c.Mode, "write"), took, rep, a.outdated(err, runID))

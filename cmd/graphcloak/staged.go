@@ -85,7 +85,6 @@ func (a *app) journal(ctx context.Context, l privacy.Ledger, job *graphcloak.Job
 			}
 			return a.begin(id, k, room)
 		}
-		saveMemory(k.Values())
 		return a.heldRun().Keep(k)
 	}
 	return err

@@ -41,7 +41,7 @@ var table = map[string]row{
 	"internal/dense":      {layer: 0, imports: []string{"internal/parallel"}},
 	"internal/parallel":   {layer: 0},
 	"internal/suggest":    {layer: 0},
-	"internal/strictjson": {layer: 0},
+	"internal/strictjson": {layer: 0, imports: []string{"internal/parallel"}},
 
 	"laplacian":            {layer: 1, imports: []string{"graph", "internal/parallel"}},
 	"laplacian/response":   {layer: 1, imports: []string{"graph", "laplacian/linop"}},

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
 // Object joins members to an object, by ascending name, as encoding/json writes a map, but
@@ -34,29 +36,79 @@ type Pieces [][]byte
 // Join returns the text.
 func (p Pieces) Join() []byte { return bytes.Join(p, nil) }
 
-// elements is the number of elements of a list that encoding/json writes together.
-const elements = 1 << 10
-
-// AppendList appends a list of n as encoding/json writes it. It holds the text once; encoding/json holds it up to four times.
-func AppendList[T any](text []byte, n int, at func(i int) T) ([]byte, error) {
-	text = append(text, '[')
-	for from := 0; from < n; from += elements {
-		part := make([]T, min(elements, n-from))
-		for k := range part {
-			part[k] = at(from + k)
-		}
-		written, err := json.Marshal(part)
-		if err != nil {
-			return nil, err
-		}
-		if from == 0 {
-			text = slices.Grow(text, len(written)/len(part)*n*9/8)
-		} else {
-			text = append(text, ',')
-		}
-		text = append(text, written[1:len(written)-1]...)
+func (p Pieces) reader() io.Reader {
+	readers := make([]io.Reader, len(p))
+	for k, piece := range p {
+		readers[k] = bytes.NewReader(piece)
 	}
-	return append(text, ']'), nil
+	return io.MultiReader(readers...)
+}
+
+// A list is written in parts of so many elements, of which so many are made at once.
+const (
+	elements = 1 << 10
+	atOnce   = 16
+)
+
+// WriteList writes a list of n as encoding/json writes it, and holds no more of it than some parts; at is called by several goroutines.
+func WriteList[T any](w io.Writer, n int, at func(i int) T) error {
+	var texts [atOnce][]byte
+	var errs [atOnce]error
+	before := "["
+	for first := 0; first < n; first += atOnce * elements {
+		count := min(atOnce, (n-first+elements-1)/elements)
+		parallel.Each(count, func(k int) {
+			from := first + k*elements
+			part := make([]T, min(elements, n-from))
+			for i := range part {
+				part[i] = at(from + i)
+			}
+			texts[k], errs[k] = json.Marshal(part)
+		})
+		for k, text := range texts[:count] {
+			if errs[k] != nil {
+				return errs[k]
+			}
+			if _, err := io.WriteString(w, before); err != nil {
+				return err
+			}
+			if _, err := w.Write(text[1 : len(text)-1]); err != nil {
+				return err
+			}
+			before = ","
+		}
+	}
+	after := "]"
+	if n == 0 {
+		after = "[]"
+	}
+	_, err := io.WriteString(w, after)
+	return err
+}
+
+// Length returns the length of what write writes.
+func Length(write func(io.Writer) error) (n int, err error) {
+	var c counter
+	err = write(&c)
+	return int(c), err
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// Text returns what write writes. It calls it twice, first for the length: a long text is held once.
+func Text(write func(io.Writer) error) ([]byte, error) {
+	n, err := Length(write)
+	if err != nil {
+		return nil, err
+	}
+	b := bytes.NewBuffer(make([]byte, 0, n))
+	err = write(b)
+	return b.Bytes(), err
 }
 
 // longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one.
@@ -120,9 +172,9 @@ func writeValue(e *jsontext.Encoder, value []byte) error {
 }
 
 // Print writes a text with a line's end, on many lines unless indent is "". It holds no more of the result than a part.
-func Print(w io.Writer, text []byte, indent string) error {
+func Print(w io.Writer, text Pieces, indent string) error {
 	unchecked := jsontext.AllowDuplicateNames(true) // the text is a program's: no names are remembered
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), unchecked)
+	d := jsontext.NewDecoder(text.reader(), unchecked)
 	form := []jsontext.Options{unchecked, jsontext.PreserveRawStrings(true)}
 	if indent != "" {
 		form = append(form, jsontext.WithIndent(indent))

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -58,20 +57,28 @@ func TestWriteCanonical(t *testing.T) {
 	}
 }
 
-// A list is written as encoding/json writes it, whatever its length.
-func TestAppendList(t *testing.T) {
-	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000} {
+// A list is written as encoding/json writes it, whatever its length; what fails is said.
+func TestWriteList(t *testing.T) {
+	for _, n := range []int{0, 1, 1023, 1024, 1025, 5000, 16 << 10, 40_000} {
 		list := make([]string, n)
 		for i := range list {
 			list[i] = strings.Repeat("<é", i%7)
 		}
 		want := must.Get(json.Marshal(list))(t)
-		got := must.Get(strictjson.AppendList([]byte("x"), n, func(i int) string { return list[i] }))(t)
-		if string(got) != "x"+string(want) {
-			t.Errorf("%d elements: another text", n)
+		write := func(w io.Writer) error { return strictjson.WriteList(w, n, func(i int) string { return list[i] }) }
+		if got := must.Get(strictjson.Text(write))(t); string(got) != string(want) || cap(got) != len(got) {
+			t.Errorf("%d elements: another text, or %d bytes for %d", n, cap(got), len(got))
+		}
+		if _, err := strictjson.Text(func(w io.Writer) error { return errors.Join(write(w), io.EOF) }); !errors.Is(err, io.EOF) {
+			t.Errorf("a failed write: %v", err)
 		}
 	}
-	if _, err := strictjson.AppendList(nil, 2, func(i int) float64 { return math.Inf(i) }); err == nil {
-		t.Error("a number that JSON has not was written")
+	for _, n := range []int{2, 20_000} {
+		_, err := strictjson.Text(func(w io.Writer) error {
+			return strictjson.WriteList(w, n, func(i int) float64 { return 1 / float64(n-1-i) })
+		})
+		if err == nil {
+			t.Error("a number that JSON has not was written")
+		}
 	}
 }

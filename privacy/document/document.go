@@ -22,7 +22,7 @@ const (
 // SHA-256 of the canonical form of everything else in it. The digest finds what was
 // changed by accident or by hand. It is no signature: against anyone who computes it again
 // there are the checks of the content alone.
-func Seal(fields map[string]json.RawMessage) ([]byte, error) {
+func Seal(fields map[string]json.RawMessage) (strictjson.Pieces, error) {
 	delete(fields, SealKey)
 	version, err := json.Marshal(privacy.SchemaVersion)
 	if err != nil {
@@ -39,7 +39,7 @@ func Seal(fields map[string]json.RawMessage) ([]byte, error) {
 	delete(fields, versionKey)
 	pieces := strictjson.Object(fields)
 	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
-	return pieces.Join(), nil
+	return pieces, nil
 }
 
 // Read reads a document of a kind.
@@ -89,7 +89,7 @@ func kindOf(fields map[string]json.RawMessage) string {
 // Merge marshals parts into a set of fields; a later part wins.
 func Merge(fields map[string]json.RawMessage, parts ...any) error {
 	for _, part := range parts {
-		data, err := json.Marshal(part)
+		data, err := marshal(part)
 		if err != nil {
 			return err
 		}
@@ -101,6 +101,17 @@ func Merge(fields map[string]json.RawMessage, parts ...any) error {
 	}
 	return nil
 }
+
+// marshal is json.Marshal, without its copy of what marshals itself.
+func marshal(v any) ([]byte, error) {
+	if m, ok := v.(json.Marshaler); ok {
+		return m.MarshalJSON()
+	}
+	return json.Marshal(v)
+}
+
+// Joined is the text of a file.
+func Joined(pieces strictjson.Pieces, err error) ([]byte, error) { return pieces.Join(), err }
 
 // CheckRoundTrip refuses a file that says more, less or something else than what was
 // read from it: every derived number, sentence and digest is computed again.

@@ -23,8 +23,7 @@ type operator struct {
 	roundB float64 // what rounding contributes to it
 }
 
-// blockEntries bounds the memory of a block: sixteen columns where they fit,
-// else eight, a cache line.
+// blockEntries bounds the memory of a block, in values: sixteen columns where they fit, else as many as do.
 const blockEntries = 1 << 24
 
 // operator prepares p(L) with a truncation error of about width in Δ₂.
@@ -39,10 +38,11 @@ func (s *search) operator(width float64) (*operator, error) {
 // within prepares p(L) with a truncation error of about tol.
 func (s *search) within(tol float64) (*operator, error) {
 	n := s.lap.Order()
-	o := &operator{n: n, block: 8, few: 4, peak: s.peak}
-	if 16*n <= blockEntries {
-		o.block = 16
+	o := &operator{n: n, block: 16, peak: s.peak}
+	for o.block > 1 && o.block*n > blockEntries {
+		o.block /= 2
 	}
+	o.few = min(4, o.block)
 	if s.omega != nil {
 		o.u, o.peak = s.nodeWeights()
 	}

@@ -53,7 +53,7 @@ func (f Form) json(w io.Writer, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode result: %w", err)
 	}
-	inner, ok := bytes.CutPrefix(text, []byte("{"))
+	inner, ok := bytes.CutPrefix(text[0], []byte("{"))
 	if !ok {
 		return fmt.Errorf("encode result: %T is not an object", v)
 	}
@@ -62,13 +62,13 @@ func (f Form) json(w io.Writer, v any) error {
 		if !bytes.HasPrefix(inner, []byte("}")) {
 			head += ","
 		}
-		text = append([]byte(head), inner...)
-		if len(f.Warnings) > 0 {
+		text[0] = append([]byte(head), inner...)
+		if last := &text[len(text)-1]; len(f.Warnings) > 0 {
 			list, err := JSON(f.Warnings, false)
 			if err != nil {
 				return err
 			}
-			text = fmt.Appendf(text[:len(text)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
+			*last = fmt.Appendf((*last)[:len(*last)-1], `,"warnings":%s}`, bytes.TrimSpace(list))
 		}
 	}
 	var indent string
@@ -78,13 +78,19 @@ func (f Form) json(w io.Writer, v any) error {
 	return strictjson.Print(JSONWriter{w}, text, indent)
 }
 
-// body is v as JSON. What marshals itself is not copied: a plan may have gigabytes.
-func body(v any) ([]byte, error) {
-	if m, ok := v.(json.Marshaler); ok {
-		return m.MarshalJSON()
+// body is v as JSON. What marshals itself is not copied: a plan may have gigabytes, and comes in pieces.
+func body(v any) (strictjson.Pieces, error) {
+	switch v := v.(type) {
+	case interface {
+		File() (strictjson.Pieces, error)
+	}:
+		return v.File()
+	case json.Marshaler:
+		text, err := v.MarshalJSON()
+		return strictjson.Pieces{text}, err
 	}
 	text, err := JSON(v, false)
-	return bytes.TrimSpace(text), err
+	return strictjson.Pieces{bytes.TrimSpace(text)}, err
 }
 
 // JSON is a text that leaves <, > and & readable and nothing that steers a terminal, with a line's end.
