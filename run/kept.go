@@ -136,7 +136,7 @@ func (k *Kept) document() (strictjson.Pieces, error) {
 		return nil, err
 	}
 	if k.Release != nil {
-		if fields["release"], err = k.Release.MarshalJSON(); err != nil {
+		if fields["release"], err = k.Release.File(); err != nil {
 			return nil, err
 		}
 	}
@@ -161,24 +161,25 @@ func (a *Attempt) document() (strictjson.Pieces, error) {
 		return nil, err
 	}
 	if a.Plan != nil {
-		if fields["plan"], err = a.Plan.MarshalJSON(); err != nil {
+		if fields["plan"], err = a.Plan.File(); err != nil {
 			return nil, err
 		}
 	}
 	if a.Release != nil {
-		if fields["release"], err = a.Release.MarshalJSON(); err != nil {
+		if fields["release"], err = a.Release.File(); err != nil {
 			return nil, err
 		}
 	}
 	return strictjson.Object(fields), nil
 }
 
-func membersOf(v any) (map[string]json.RawMessage, error) {
+func membersOf(v any) (map[string]strictjson.Pieces, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	return strictjson.Members(data)
+	members, err := strictjson.Members(data)
+	return strictjson.InPieces(members), err
 }
 
 // readKept reads a document.

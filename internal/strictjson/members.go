@@ -18,16 +18,25 @@ import (
 // Object joins members to an object, by ascending name, as encoding/json writes a map, but
 // without a look at them: names need no escape, and members are as encoding/json writes
 // them.
-func Object(members map[string]json.RawMessage) Pieces {
+func Object(members map[string]Pieces) Pieces {
 	pieces := Pieces{{'{'}}
 	for k, name := range slices.Sorted(maps.Keys(members)) {
 		before := `"` + name + `":`
 		if k > 0 {
 			before = "," + before
 		}
-		pieces = append(pieces, []byte(before), members[name])
+		pieces = append(append(pieces, []byte(before)), members[name]...)
 	}
 	return append(pieces, []byte{'}'})
+}
+
+// InPieces are members of an object for [Object].
+func InPieces(members map[string]json.RawMessage) map[string]Pieces {
+	pieces := make(map[string]Pieces, len(members))
+	for name, text := range members {
+		pieces[name] = Pieces{text}
+	}
+	return pieces
 }
 
 // Pieces are a text in parts, in their order: a long text is not copied to be put into another.

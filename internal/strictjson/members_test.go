@@ -20,7 +20,7 @@ func TestObject(t *testing.T) {
 		var members map[string]json.RawMessage
 		must.Do(t, json.Unmarshal([]byte(text), &members))
 		want := must.Get(json.Marshal(members))(t)
-		if got := string(strictjson.Object(members).Join()); got != string(want) {
+		if got := string(strictjson.Object(strictjson.InPieces(members)).Join()); got != string(want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

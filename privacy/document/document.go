@@ -37,7 +37,7 @@ func Seal(fields map[string]json.RawMessage) (strictjson.Pieces, error) {
 		return nil, err
 	}
 	delete(fields, versionKey)
-	pieces := strictjson.Object(fields)
+	pieces := strictjson.Object(strictjson.InPieces(fields))
 	pieces[0] = []byte(`{"` + versionKey + `":` + string(version) + `,`)
 	return pieces, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
-// checkBlock is the number of trials that are multiplied together.
+// checkBlock is the number of trials that are multiplied together, at most.
 const checkBlock = 16
 
 // noiseBlock is the noise z of some trials, and w = Aᵀz, each with one column a trial. What is asked of all trials is
@@ -28,7 +28,7 @@ type noiseBlock struct {
 // trial of a block, whose memory is that of the next one too.
 func (k *checker) simulate(ctx context.Context, trials int, progress func(string, int64, int64), do func(at int, b *noiseBlock)) error {
 	m, n := k.d.A.Dims()
-	width := min(checkBlock, trials)
+	width := min(checkBlock, trials, linop.BlockColumns(max(m, n)))
 	z, w := linop.GetBlock(m*width), linop.GetBlock(n*width)
 	defer z.Put()
 	defer w.Put()
