@@ -15,17 +15,16 @@ import (
 	"github.com/graphcloak/graphcloak/internal/parallel"
 )
 
-// Object joins members to an object, by ascending name, as encoding/json writes a map, but
-// without a look at them: names need no escape, and members are as encoding/json writes
-// them.
+// Object joins members, each one JSON value, to an object, by ascending name.
 func Object(members map[string]Pieces) Pieces {
 	pieces := Pieces{{'{'}}
 	for k, name := range slices.Sorted(maps.Keys(members)) {
-		before := `"` + name + `":`
+		var before []byte
 		if k > 0 {
-			before = "," + before
+			before = []byte{','}
 		}
-		pieces = append(append(pieces, []byte(before)), members[name]...)
+		before, _ = jsontext.AppendQuote(before, name) // fails for no UTF-8, of which a decoder leaves nothing
+		pieces = append(append(pieces, append(before, ':')), members[name]...)
 	}
 	return append(pieces, []byte{'}'})
 }
@@ -120,64 +119,107 @@ func Text(write func(io.Writer) error) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one.
+// longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one, and of a part of a list.
 const longValue = 1 << 16
 
 // WriteCanonical writes what [Canonical] returns for the object of these members, without holding it. Names are ASCII, at every
 // depth. It returns [ErrInvalid] where a member is no JSON.
 func WriteCanonical(w io.Writer, members map[string]json.RawMessage) error {
-	if err := writeMembers(jsontext.NewEncoder(withoutNewline{w}, canonical), members); err != nil {
-		return explain(nil, err)
-	}
-	return nil
+	c := canonicalWriter{w: w}
+	c.object(members)
+	return c.err
 }
 
-// writeMembers writes them by ascending name: that of RFC 8785 for ASCII.
-func writeMembers(e *jsontext.Encoder, members map[string]json.RawMessage) error {
-	if err := e.WriteToken(jsontext.BeginObject); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if err := e.WriteToken(jsontext.String(name)); err != nil {
-			return err
-		}
-		if err := writeValue(e, members[name]); err != nil {
-			return err
-		}
-	}
-	return e.WriteToken(jsontext.EndObject)
+// canonicalWriter writes nothing more after an error.
+type canonicalWriter struct {
+	w   io.Writer
+	err error
 }
 
-func writeValue(e *jsontext.Encoder, value []byte) error {
-	kind := jsontext.Value(value).Kind()
-	if len(value) < longValue || kind != '{' && kind != '[' {
-		return e.WriteValue(value)
+func (c *canonicalWriter) write(text []byte, err error) {
+	if c.err == nil {
+		c.err = err
 	}
-	if kind == '{' {
-		members, err := Members(value)
+	if c.err == nil {
+		_, c.err = c.w.Write(text)
+	}
+}
+
+// object writes the members by ascending name: the order of RFC 8785 for ASCII.
+func (c *canonicalWriter) object(members map[string]json.RawMessage) {
+	c.write([]byte("{"), nil)
+	for k, name := range slices.Sorted(maps.Keys(members)) {
+		if k > 0 {
+			c.write([]byte(","), nil)
+		}
+		c.write(jsontext.AppendQuote(nil, name))
+		c.write([]byte(":"), nil)
+		c.value(members[name])
+	}
+	c.write([]byte("}"), nil)
+}
+
+func (c *canonicalWriter) value(v []byte) {
+	switch {
+	case len(v) < longValue:
+		c.write(Canonical(v))
+	case v[0] == '{':
+		members, err := Members(v)
 		if err != nil {
-			return err
+			err = explain(v, err)
 		}
-		return writeMembers(e, members)
+		c.write(nil, err)
+		c.object(members)
+	case v[0] == '[' && v[len(v)-1] == ']':
+		c.list(v[1 : len(v)-1])
+	default:
+		c.write(Canonical(v))
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(value))
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	err := e.WriteToken(jsontext.BeginArray)
-	for err == nil && d.PeekKind() != ']' {
-		var v jsontext.Value
-		if v, err = d.ReadValue(); err == nil {
-			err = writeValue(e, v)
+}
+
+// list writes a list between its brackets, several parts at a time.
+func (c *canonicalWriter) list(inner []byte) {
+	before := "["
+	for parts := cut(inner); len(parts) > 0 && c.err == nil; parts = parts[min(atOnce, len(parts)):] {
+		texts, errs := [atOnce][]byte{}, [atOnce]error{}
+		now := parts[:min(atOnce, len(parts))]
+		parallel.Each(len(now), func(k int) {
+			texts[k], errs[k] = Canonical(slices.Concat([]byte("["), now[k], []byte("]")))
+			if errs[k] == nil && len(texts[k]) == len("[]") && len(inner) > len(now[k]) {
+				errs[k] = fmt.Errorf("%w: nothing behind a comma", ErrInvalid)
+			}
+		})
+		for k := range now {
+			c.write([]byte(before), errs[k])
+			if c.err == nil {
+				c.write(texts[k][1:len(texts[k])-1], nil)
+			}
+			before = ","
 		}
 	}
-	if err == nil {
-		err = end(d)
+	c.write([]byte("]"), nil)
+}
+
+// cut cuts a list, without its brackets, at commas between elements, into parts of [longValue] and more.
+func cut(inner []byte) (parts [][]byte) {
+	depth, quoted, from := 0, false, 0
+	for i := 0; i < len(inner); i++ {
+		switch b := inner[i]; {
+		case quoted && b == '\\':
+			i++
+		case b == '"':
+			quoted = !quoted
+		case quoted:
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			depth--
+		case b == ',' && depth == 0 && i-from >= longValue:
+			parts = append(parts, inner[from:i])
+			from = i + 1
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return e.WriteToken(jsontext.EndArray)
+	return append(parts, inner[from:])
 }
 
 // Print writes a text with a line's end, on many lines unless indent is "". It holds no more of the result than a part.
@@ -238,12 +280,4 @@ func Members(object []byte) (map[string]json.RawMessage, error) {
 		members[key] = object[at-int64(len(v)) : at : at] // v itself lasts until the next read
 	}
 	return members, end(d)
-}
-
-// withoutNewline leaves out the line's end that an encoder writes behind a value. There is none within canonical JSON.
-type withoutNewline struct{ io.Writer }
-
-func (w withoutNewline) Write(p []byte) (int, error) {
-	_, err := w.Writer.Write(bytes.TrimSuffix(p, []byte{'\n'}))
-	return len(p), err
 }

@@ -16,7 +16,7 @@ import (
 
 // Members that are joined are what encoding/json writes.
 func TestObject(t *testing.T) {
-	for _, text := range []string{`{}`, `{"a":1}`, `{"b":"x,\"}{][:\\","aa":{"c":[1,{"d":2}],"e":"}"},"z":[],"n":null}`} {
+	for _, text := range []string{`{}`, `{"a":1}`, `{"\",\\":1,"a\n":2}`, `{"b":"x,\"}{][:\\","aa":{"c":[1,{"d":2}],"e":"}"},"z":[],"n":null}`} {
 		var members map[string]json.RawMessage
 		must.Do(t, json.Unmarshal([]byte(text), &members))
 		want := must.Get(json.Marshal(members))(t)
@@ -35,6 +35,7 @@ func TestWriteCanonical(t *testing.T) {
 		"long": `{"z":` + long + `,"b":{"y":` + long + `,"x":{"q":1,"p":` + list(`2.0`, 50000) + `}},"s":"` + strings.Repeat("x", 1<<17) +
 			`"}`,
 		"digits": `{"n":` + list(`9007199254740993`, 20000) + `}`,
+		"quotes": `{"q":` + list(`"],\\\",[\\"`, 30000) + `,"l":[` + strings.Repeat(" ", 1<<17) + `],"w":` + list(" [1 , 2]\n", 30000) + `}`,
 	} {
 		var members map[string]json.RawMessage
 		must.Do(t, json.Unmarshal([]byte(text), &members))
@@ -44,7 +45,11 @@ func TestWriteCanonical(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d: it is not the canonical form", name, got.Len(), len(want))
 		}
 	}
-	for _, wrong := range []string{"[" + long + "}", long + "x", `{"a":` + long + "]", `{"a":` + long + "}{}", "[]]", `"`} {
+	for _, wrong := range []string{
+		"[" + long + "}", long + "x", `{"a":` + long + "]", `{"a":` + long + "}{}", "[]]", `"`, "",
+		"[" + strings.Repeat("1,", 1<<16) + "]", "[" + strings.Repeat("1,", 1<<15) + strings.Repeat(" ", 1<<16) + ",1]",
+		"[" + strings.Repeat(`"a`, 1<<16) + "]",
+	} {
 		err := strictjson.WriteCanonical(io.Discard, map[string]json.RawMessage{"a": json.RawMessage(wrong)})
 		if !errors.Is(err, strictjson.ErrInvalid) {
 			t.Errorf("%d bytes that are no JSON: %v", len(wrong), err)

@@ -94,7 +94,10 @@ func TestCompare(t *testing.T) {
 	for name, c := range map[string]struct{ document, message string }{
 		"same":         {good, ""},
 		"order":        {`{"number":5e-1,"name":"\u0061","pair":[1,9007199254740993],"free":{"a":{"b":1.0}},"colour":"red", "inner":{"deep":[1,2]}}`, ""},
+		"spaced":       {" " + strings.NewReplacer(",", " ,\n\t", ":", "\r: ", "[", "[ ", "}", " }").Replace(good) + "\n", ""},
 		"last":         {strings.Replace(good, `"a",`, `"b",`, 1), `"/name" is not that`},
+		"a space":      {strings.Replace(good, `"a",`, `"a ",`, 1), `"/name" is not that`},
+		"cut off":      {strings.Replace(good, `"a",`, `"",`, 1), `"/name" is not that`},
 		"before last":  {strings.Replace(strings.Replace(good, `"a",`, `"b",`, 1), "0.5", "0.25", 1), `"/number" is not`},
 		"value":        {strings.Replace(good, "0.5", "0.25", 1), `"/number" is not`},
 		"last bit":     {strings.Replace(good, "0993", "0992", 1), `"/pair/1" is not`},
@@ -144,4 +147,18 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Fatalf("a document differs from its canonical form: %v", err)
 		}
 	})
+}
+
+// White space between tokens does not count, and within strings it does, behind whatever is escaped.
+func TestCompareSpaces(t *testing.T) {
+	const want = `{"a":"\"  \\","b":[" ",1]}`
+	for document, same := range map[string]bool{
+		want: true, `{"a" : "\"  \\" ,"b":[ " ",1 ]}`: true, `{"a":"\"  \\", "b":[" ", 1]}`: true,
+		`{"a":"\" \\","b":[" ",1]}`: false, `{"a":"\"  \\","b":["  ",1]}`: false, `{"a":"\"  \\","b":["",1]}`: false,
+		`{"a":"\"  \\ ","b":[" ",1]}`: false,
+	} {
+		if err := strictjson.Compare([]byte(document), []byte(want), ""); (err == nil) != same {
+			t.Errorf("%s: %v", document, err)
+		}
+	}
 }

@@ -125,9 +125,5 @@ func CheckRoundTrip(data []byte, v json.Marshaler) error {
 
 // Remarshal decodes fields into v.
 func Remarshal(fields map[string]json.RawMessage, v any) error {
-	data, err := json.Marshal(fields)
-	if err != nil {
-		return err
-	}
-	return strictjson.Unmarshal(data, v)
+	return strictjson.Unmarshal(strictjson.Object(strictjson.InPieces(fields)).Join(), v)
 }
