@@ -123,7 +123,10 @@ type whisperDocument struct {
 }
 
 // MarshalJSON writes the plan file.
-func (p *Whisper) MarshalJSON() ([]byte, error) {
+func (p *Whisper) MarshalJSON() ([]byte, error) { return document.Joined(p.File()) }
+
+// File is the plan file in pieces.
+func (p *Whisper) File() (strictjson.Pieces, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := document.Merge(fields, whisperDocument{
 		Question: p.Plan, Model: p.Model, Reach: p.Reach, Tempering: p.Tempering, Communities: p.Communities,
@@ -131,7 +134,7 @@ func (p *Whisper) MarshalJSON() ([]byte, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return document.Joined(document.Seal(fields))
+	return document.Seal(fields)
 }
 
 // UnmarshalJSON reads a plan file and checks all that does not need the graph, which [Model.MatchesWhisper] does.

@@ -32,13 +32,16 @@ type answerDocument struct {
 	Release       *answer.Release `json:"answers"`
 }
 
-// MarshalJSON writes a release file.
-func (r *AnswerRelease) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the release file.
+func (r *AnswerRelease) MarshalJSON() ([]byte, error) { return document.Joined(r.File()) }
+
+// File is the release file in pieces.
+func (r *AnswerRelease) File() (strictjson.Pieces, error) {
 	fields := make(map[string]json.RawMessage)
 	if err := document.Merge(fields, answerDocument{Plan: r.Plan, Signal: r.Signal, Release: r.Release}); err != nil {
 		return nil, err
 	}
-	return document.Joined(document.Seal(fields))
+	return document.Seal(fields)
 }
 
 // UnmarshalJSON reads a release file, and checks release and plan, and that they belong together.

@@ -184,8 +184,11 @@ func (w workload) matrix(products float64) (bytes, seconds float64) {
 	if w.small {
 		return 8 * w.nodes * w.sensors, w.sensors * w.cost.Column
 	}
-	return 1000 * w.nodes, products * w.cost.Column
+	return 5*w.block() + 150*w.nodes, products * w.cost.Column
 }
+
+// block is the size in bytes of vectors that are multiplied at once: 16, or of many nodes fewer.
+func (w workload) block() float64 { return 8 * min(16*w.nodes, 1<<24) }
 
 // steps are the parts of all commands, a formula each; a simulation has so many trials.
 func (w workload) steps(trials float64) map[string]step {
@@ -198,15 +201,15 @@ func (w workload) steps(trials float64) map[string]step {
 		"diffusion": {kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
 		// The search for τ takes some 600 products with M for each of about ten, for a minute at most.
 		"choice of tau": {transient: 8 * (600*n + 1<<19), seconds: min(60, 6000*column)},
-		"sensitivity":   {transient: 600 * n, seconds: 100 * apply, extraSeconds: 300 * apply},
+		"sensitivity":   {transient: w.block() + 100*n, seconds: 100 * apply, extraSeconds: 300 * apply},
 		"allocation":    w.allocation(),
 		"simulation": {
 			transient: 1.5 * norms, seconds: normSeconds + trials*(2*column+simulate.PosteriorSeconds*n+perNoise*m+2*w.faults),
 		},
 		// What a plan from a file promises is certified again; on few nodes that may keep all columns of M.
 		"certificate": {extraSeconds: 200 * apply, extraBytes: 12 * min(n*n, 1<<25)},
-		"file":        {kept: 600 * m, seconds: perFile * m},
-		"release":     {kept: 300 * m, transient: 900 * m, seconds: apply + perFile*m},
+		"file":        {kept: 300 * m, seconds: perFile * m},
+		"release":     {kept: 100 * m, transient: 250 * m, seconds: apply + perFile*m},
 		"recovery":    {extraBytes: 48 * min(m*directions, 1<<25), extraSeconds: min(4*m*directions*directions, 1e11)*1.2e-9 + 35*w.faults},
 	}
 	if w.cost.Method == expm.Eigen {

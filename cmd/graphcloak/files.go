@@ -40,6 +40,7 @@ func readJSON(path, what string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
+	saveMemory(len(data) > 1<<24)
 	if err := strictjson.Unmarshal(data, v); err != nil {
 		return fail(exitValidation, "%s %s: %w", what, path, err)
 	}

@@ -41,7 +41,7 @@ func (a *app) model(ctx context.Context, s graphStore, set graphcloak.Settings) 
 	}
 	m, err := graphcloak.Load(ctx, s, set, opts)
 	if err == nil {
-		saveMemory(m.Graph.Order())
+		saveMemory(m.Graph.Order() > analyst.DenseLimit)
 		a.notices(s)
 		a.noteMeasures(ctx, s)
 	}
@@ -77,13 +77,13 @@ func (a *app) noteMeasures(ctx context.Context, s graphStore) {
 	}
 }
 
-// largeHeap is the share of the live heap, in percent, that may be garbage where a graph is large: vectors and lists as long as it,
-// which take no time to scan.
+// largeHeap is the share of the live heap, in percent, that may be garbage where a graph is large: it is vectors, lists and texts, which
+// take little time to scan.
 const largeHeap = 25
 
-// saveMemory makes the garbage collector run more often once a large graph is read, unless GOGC says how often.
-func saveMemory(nodes int) {
-	if os.Getenv("GOGC") == "" && nodes > analyst.DenseLimit {
+// saveMemory makes the garbage collector run more often once a large graph or file is read, unless GOGC says how often.
+func saveMemory(large bool) {
+	if large && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(largeHeap)
 	}
 }

@@ -52,6 +52,32 @@ func (p Pieces) reader() io.Reader {
 	return io.MultiReader(readers...)
 }
 
+// IsSpaced reports whether data, which is JSON, is want but for white space between tokens.
+func IsSpaced(data []byte, want Pieces) bool {
+	quoted, escaped := false, false
+	var piece []byte
+	for _, b := range data {
+		if !quoted && (b == ' ' || b == '\n' || b == '\t' || b == '\r') {
+			continue
+		}
+		for len(piece) == 0 && len(want) > 0 {
+			piece, want = want[0], want[1:]
+		}
+		if len(piece) == 0 || b != piece[0] {
+			return false
+		}
+		piece = piece[1:]
+		if b == '"' && !escaped {
+			quoted = !quoted
+		}
+		escaped = quoted && b == '\\' && !escaped
+	}
+	for len(piece) == 0 && len(want) > 0 {
+		piece, want = want[0], want[1:]
+	}
+	return len(piece) == 0
+}
+
 // A list is written in parts of so many elements, of which so many are made at once.
 const (
 	elements = 1 << 10

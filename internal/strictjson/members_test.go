@@ -26,6 +26,23 @@ func TestObject(t *testing.T) {
 	}
 }
 
+// White space between tokens does not count, and within strings it does, behind whatever is escaped; however the text is cut.
+func TestIsSpaced(t *testing.T) {
+	const want = `{"a":"\"  \\","b":[" ",1]}`
+	for document, same := range map[string]bool{
+		want: true, "\n" + `{"a" : "\"  \\" ,"b":[ " ",1 ]}` + " ": true, `{"a":"\"  \\", "b":[" ", 1]}`: true,
+		`{"a":"\" \\","b":[" ",1]}`: false, `{"a":"\"  \\","b":["  ",1]}`: false, `{"a":"\"  \\","b":["",1]}`: false,
+		`{"a":"\"  \\ ","b":[" ",1]}`: false, `{"a":"\"  \\","b":[" ",1]`: false, want + "}": false,
+	} {
+		for cut := range len(want) + 1 {
+			pieces := strictjson.Pieces{nil, []byte(want[:cut]), nil, []byte(want[cut:]), nil}
+			if got := strictjson.IsSpaced([]byte(document), pieces); got != same {
+				t.Errorf("%s, cut at %d: %v", document, cut, got)
+			}
+		}
+	}
+}
+
 // A long object is written as Canonical returns it: order, numbers and escapes at every depth.
 func TestWriteCanonical(t *testing.T) {
 	list := func(element string, n int) string { return "[" + strings.Repeat(element+",", n) + element + "]" }

@@ -131,7 +131,7 @@ func place(p jsontext.Pointer) string {
 // RFC 8785; one in the string at the JSON pointer last, which may be a digest of the
 // rest, only where there is no other.
 func Compare(data, want []byte, last string) error {
-	if isSpaced(data, want) { // as we write it: most are
+	if bytes.Equal(bytes.Trim(data, " \t\r\n"), want) { // as we write it: most are
 		return nil
 	}
 	got, err := Canonical(data)
@@ -146,25 +146,6 @@ func Compare(data, want []byte, last string) error {
 		return nil
 	}
 	return difference(got, expected, jsontext.Pointer(last))
-}
-
-// isSpaced reports whether data, which is JSON, is want but for white space between tokens.
-func isSpaced(data, want []byte) bool {
-	quoted, escaped := false, false
-	for _, b := range data {
-		if !quoted && (b == ' ' || b == '\n' || b == '\t' || b == '\r') {
-			continue
-		}
-		if len(want) == 0 || b != want[0] {
-			return false
-		}
-		want = want[1:]
-		if b == '"' && !escaped {
-			quoted = !quoted
-		}
-		escaped = quoted && b == '\\' && !escaped
-	}
-	return len(want) == 0
 }
 
 // canonical is the form of RFC 8785, but with integers of any size exact.

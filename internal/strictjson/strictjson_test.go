@@ -148,17 +148,3 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 	})
 }
-
-// White space between tokens does not count, and within strings it does, behind whatever is escaped.
-func TestCompareSpaces(t *testing.T) {
-	const want = `{"a":"\"  \\","b":[" ",1]}`
-	for document, same := range map[string]bool{
-		want: true, `{"a" : "\"  \\" ,"b":[ " ",1 ]}`: true, `{"a":"\"  \\", "b":[" ", 1]}`: true,
-		`{"a":"\" \\","b":[" ",1]}`: false, `{"a":"\"  \\","b":["  ",1]}`: false, `{"a":"\"  \\","b":["",1]}`: false,
-		`{"a":"\"  \\ ","b":[" ",1]}`: false,
-	} {
-		if err := strictjson.Compare([]byte(document), []byte(want), ""); (err == nil) != same {
-			t.Errorf("%s: %v", document, err)
-		}
-	}
-}
