@@ -31,6 +31,7 @@ func (o *Operator) Analyse(ctx context.Context,
 	if err != nil {
 		return err
 	}
+	rep.SensorCount = o.SensorCount(in.Nodes)
 	a := analysis{Whitened: w, communities: communities, prior: prior, opts: opts, report: rep}
 	return a.run(ctx)
 }

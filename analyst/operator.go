@@ -103,6 +103,11 @@ func (o *Operator) SensorNodes(rows []int) []int {
 	return nodes
 }
 
+// SensorCount counts the sensors of some rows.
+func (o *Operator) SensorCount(rows []int) int {
+	return len(slices.Compact(slices.Clone(o.SensorNodes(rows))))
+}
+
 // With returns the operator of another τ, without the rows that are held.
 func (o *Operator) With(d *expm.Diffusion) *Operator {
 	return &Operator{Graph: o.Graph, Laplacian: o.Laplacian, Diffusion: d, Guard: o.Guard, Progress: o.Progress}

@@ -110,6 +110,7 @@ func TestDigestFollowsPlan(t *testing.T) {
 		{"the first weight", func() { p.Sensors[0].Weight = 2 }},
 		{"a node", func() { p.Sensors[1023].Node = 7 }},
 		{"an id", func() { p.Sensors[1024].ID = "n" }},
+		{"a letter", func() { p.Sensors[1024].ID = "m" }},
 		{"steps", func() { p.Sensors[2047].Steps++ }},
 		{"a bound", func() { p.Sensors[2048].Bound = .5 }},
 		{"the last exponent", func() { p.Sensors[2999].Exponent-- }},

@@ -37,11 +37,6 @@ func describeCommunities(rep *report.Report, p community.Partition) {
 	rep.CommunityCount, rep.Modularity = p.Count, p.Modularity
 }
 
-// sensorCount counts the sensors of some rows of M, ascending.
-func (m *Model) sensorCount(rows []int) int {
-	return len(slices.Compact(slices.Clone(m.Operator.SensorNodes(rows))))
-}
-
 // describeRelease adds the guarantee of a release, and its spend where this run
 // made it.
 func (m *Model) describeRelease(rep *report.Report, r *Release) {
@@ -52,7 +47,7 @@ func (m *Model) describeRelease(rep *report.Report, r *Release) {
 	promise := p.Promise()
 	rep.Promise = &promise
 	rep.Ceiling = posterior.Ceiling(p.JointMu, 1)
-	rep.SensorCount = m.sensorCount(r.Nodes())
+	rep.SensorCount = m.Operator.SensorCount(r.Nodes())
 	rep.Epsilon, rep.Delta, rep.Alpha = p.Epsilon, p.Delta, p.Alpha
 	rep.Calibration, rep.Randomness = p.Calibration.String(), p.Randomness.String()
 	rep.Allocation = "uniform"

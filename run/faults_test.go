@@ -4,6 +4,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/graphcloak/graphcloak/laplacian/response"
 	"github.com/graphcloak/graphcloak/plan"
 	"github.com/graphcloak/graphcloak/privacy"
+	"github.com/graphcloak/graphcloak/recovery"
 	"github.com/graphcloak/graphcloak/report"
 )
 
@@ -90,6 +92,12 @@ func TestSensorStuckAtAllTimes(t *testing.T) {
 	if rep.Posterior.NodeID != "7" || len(rep.SuspectSensors) != 1 || rep.SuspectSensors[0].NodeID != stuck ||
 		rep.SuspectSensors[0].Probability < .99 || rep.FaultySensorCount != 1 || rep.SensorCount != len(once.Values) {
 		t.Errorf("%v, suspects %v, %d of %d", rep.Posterior, rep.SuspectSensors, rep.FaultySensorCount, rep.SensorCount)
+	}
+	for _, row := range []int{-1, len(in.Nodes)} {
+		in := analyst.Measurements{Nodes: []int{row}, Values: []float64{0}, Sigmas: []float64{1}}
+		if _, err := m.RecoverFrom(t.Context(), in, analyst.Options{}); !errors.Is(err, recovery.ErrInvalid) {
+			t.Errorf("row %d: %v", row, err)
+		}
 	}
 }
 

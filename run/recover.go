@@ -47,7 +47,6 @@ func (m *Model) RecoverFrom(ctx context.Context, in analyst.Measurements, opts a
 	}
 	return m.analyse(ctx, in, opts, func(rep *report.Report) {
 		rep.Guarantee = "Nothing is known of the release that these values come from, so nothing is said about its privacy."
-		rep.SensorCount = m.sensorCount(in.Nodes)
 		rep.Noise = report.NewNoise(in.Sigmas, 0)
 	})
 }

@@ -107,7 +107,7 @@ func Evaluate(ctx context.Context, m *plan.Model, p *plan.Plan, opts Options) (*
 		}
 		if err == nil {
 			f.Communities = byCommunity(r.Trials, s.Partition)
-			f.SensorCount, f.Noise = len(p.Sensors), (&plan.Plan{Plan: p}).Noise()
+			f.SensorCount, f.Noise = m.Operator.SensorCount(plan.SensorRows(p)), (&plan.Plan{Plan: p}).Noise()
 		}
 		return f, err
 	}

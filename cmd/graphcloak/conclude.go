@@ -133,7 +133,7 @@ func written(job graphcloak.Job, table report.Table) []string {
 }
 
 // wouldSpend says what a release would cost and write.
-func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
+func (a *app) wouldSpend(m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job, table report.Table) error {
 	names, noise := written(job, table), p.Noise()
 	result := struct {
 		DryRun            bool    `json:"dryRun"`
@@ -147,7 +147,7 @@ func (a *app) wouldSpend(p *graphcloak.Plan, job graphcloak.Job, table report.Ta
 		Guarantee           string   `json:"guarantee"`
 		NotProtected        []string `json:"notProtected"`
 	}{
-		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, len(p.Sensors), names,
+		true, p.Epsilon, p.Delta, p.Cost().Rho(), noise, p.NodeCount, m.Operator.SensorCount(plan.SensorRows(p.Plan)), names,
 		p.Sentence(), report.ExposedBy(p.Plan),
 	}
 	facts := term.Fields(result, "dryRun", "guarantee", "notProtected")

@@ -88,7 +88,7 @@ func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model
 		if err := a.noteNewScope(ctx, s.Ledger(), run.Scope(job.Signal)); err != nil {
 			return err
 		}
-		return a.wouldSpend(p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
+		return a.wouldSpend(m, p, job, report.ReleaseOutline(job.RunID, job.Write.Prefix, nil))
 	}
 	if err := a.journal(ctx, s.Ledger(), &job, outputSize(m.Graph), identity); err != nil {
 		return err

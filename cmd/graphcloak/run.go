@@ -156,7 +156,7 @@ func (a *app) perform(ctx context.Context, s graphStore, m *graphcloak.Model, jo
 	if asking != nil {
 		return a.wouldAsk(asking, job)
 	}
-	return a.wouldSpend(plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
+	return a.wouldSpend(m, plan, job, report.Outline(job.RunID, job.Write.Prefix, nil))
 }
 
 // undo gives a run up and removes what it wrote.

@@ -5,6 +5,7 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -148,8 +149,8 @@ func Text(write func(io.Writer) error) ([]byte, error) {
 // longValue is the length, in bytes, from which [WriteCanonical] writes the parts of a value one by one, and of a part of a list.
 const longValue = 1 << 16
 
-// WriteCanonical writes what [Canonical] returns for the object of these members, without holding it. Names are ASCII, at every
-// depth. It returns [ErrInvalid] where a member is no JSON.
+// WriteCanonical writes what [Canonical] returns for the object of these members, and holds no more of it than some elements of its
+// lists. Names are ASCII, at every depth. It returns [ErrInvalid] where a member is no JSON.
 func WriteCanonical(w io.Writer, members map[string]json.RawMessage) error {
 	c := canonicalWriter{w: w}
 	c.object(members)
@@ -191,7 +192,7 @@ func (c *canonicalWriter) value(v []byte) {
 		c.write(Canonical(v))
 	case v[0] == '{':
 		members, err := Members(v)
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrInvalid) {
 			err = explain(v, err)
 		}
 		c.write(nil, err)

@@ -3,6 +3,8 @@
 package linop
 
 import (
+	"math/bits"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/graphcloak/graphcloak/internal/dense"
@@ -16,14 +18,14 @@ const (
 	blockMemory = 1 << 24
 )
 
-// BlockColumns returns how many columns of n values to multiply at once, at least one;
-// above 16 a multiple of 16, the width at which products are fastest.
+// BlockColumns returns how many columns of n values to multiply at once, at least one; above 16 a multiple of 16, and below a power
+// of two: the widths at which products are fastest.
 func BlockColumns(n int) int {
 	w := max(1, min(blockWidth, blockMemory/max(1, n)))
 	if w > 16 {
-		w -= w % 16
+		return w - w%16
 	}
-	return w
+	return 1 << (bits.Len(uint(w)) - 1)
 }
 
 // Entries returns the matrix of a where it is stored, or nil where a is known by

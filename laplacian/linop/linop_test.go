@@ -79,3 +79,14 @@ func sameProducts(t *testing.T, got, want linop.Operator, random func(int) []flo
 		}
 	}
 }
+
+// TestBlockColumns: a block fits 2²⁴ values, or is one column, of a width at which products are fast.
+func TestBlockColumns(t *testing.T) {
+	for n, want := range map[int]int{
+		0: 64, 1000: 64, 300_000: 48, 1 << 20: 16, 1_100_000: 8, 1 << 21: 8, 3_000_000: 4, 8_000_000: 2, 1 << 25: 1,
+	} {
+		if got := linop.BlockColumns(n); got != want {
+			t.Errorf("%d values: %d columns, want %d", n, got, want)
+		}
+	}
+}

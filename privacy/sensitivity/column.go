@@ -9,6 +9,7 @@ import (
 
 	"github.com/graphcloak/graphcloak/expm"
 	"github.com/graphcloak/graphcloak/internal/parallel"
+	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
 // operator is a polynomial p(L) ≈ M with a proved error, for blocks of columns.
@@ -23,9 +24,6 @@ type operator struct {
 	roundB float64 // what rounding contributes to it
 }
 
-// blockEntries bounds the memory of a block, in values: sixteen columns where they fit, else as many as do.
-const blockEntries = 1 << 24
-
 // operator prepares p(L) with a truncation error of about width in Δ₂.
 func (s *search) operator(width float64) (*operator, error) {
 	peak := s.peak
@@ -38,10 +36,7 @@ func (s *search) operator(width float64) (*operator, error) {
 // within prepares p(L) with a truncation error of about tol.
 func (s *search) within(tol float64) (*operator, error) {
 	n := s.lap.Order()
-	o := &operator{n: n, block: 16, peak: s.peak}
-	for o.block > 1 && o.block*n > blockEntries {
-		o.block /= 2
-	}
+	o := &operator{n: n, block: min(16, linop.BlockColumns(n)), peak: s.peak}
 	o.few = min(4, o.block)
 	if s.omega != nil {
 		o.u, o.peak = s.nodeWeights()

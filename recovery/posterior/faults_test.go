@@ -138,7 +138,7 @@ func faultyByDefinition(a *mat.Dense, y []float64, f posterior.Faults, prior []f
 	return evidence, broken
 }
 
-// TestFaultyPosteriorByDefinition, where each sensor reads once, and where the first reads twice: also by products then.
+// TestFaultyPosteriorByDefinition, where each sensor reads once, and where the first reads twice: also sparse and by products then.
 func TestFaultyPosteriorByDefinition(t *testing.T) {
 	const m, n = 4, 5
 	rnd := rand.New(rand.NewPCG(21, 1))
@@ -171,12 +171,26 @@ func TestFaultyPosteriorByDefinition(t *testing.T) {
 			testByDefinition(t, d, opts, one)
 			opts.Faults.Sensors = []int{0, 0, 1, 2}
 			testByDefinition(t, d, opts, one)
-			if scale < 1000 { // beyond, the noise is raised
-				d.A = productsOnly{d.A}
-				testByDefinition(t, d, opts, one)
+			for _, hidden := range []linop.Operator{sparse(a), productsOnly{d.A}} {
+				if d.A = hidden; scale < 1000 { // beyond, the noise is raised
+					testByDefinition(t, d, opts, one)
+				}
 			}
 		}
 	}
+}
+
+// sparse stores a matrix by its entries.
+func sparse(a *mat.Dense) *linop.Sparse {
+	m, n := a.Dims()
+	start, row, value := []int64{0}, []int32(nil), []float64(nil)
+	for i := range n {
+		for r := range m {
+			row, value = append(row, int32(r)), append(value, a.At(r, i))
+		}
+		start = append(start, int64(len(row)))
+	}
+	return linop.NewSparse(m, start, row, value)
 }
 
 func testByDefinition(t *testing.T, d measurement.Data, opts posterior.Options, one float64) {

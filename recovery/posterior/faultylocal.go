@@ -14,11 +14,11 @@ import (
 // localError is the error, in nats, that what a column misses may make of the log evidence of a node.
 const localError = posteriorTol / 4
 
-// local is the posterior where heat stays near and each sensor reads once: every column is read at the sensors that it reaches. It
-// reports false where heat goes far.
+// local is the posterior where every column can be read at the sensors that it reaches: where heat stays near, and of a sparse
+// matrix. It reports false where none can.
 //
 // What a column x misses, e with ‖e‖ ≤ off, changes the log likelihood by at most off·(‖y‖ + ‖x‖ + off): that of a sensor has a
-// slope of at most |y − x| in its mean.
+// gradient of at most ‖y − x‖ in its means.
 func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 	all, length := everyNode(len(f.logPrior)), floats.Norm(f.d.Y, 2)
 	read, ok := linop.ReadColumns(f.d.A, all, localError/(1+length+f.longest), exactOrder)
@@ -32,8 +32,13 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 			for _, i := range nodes[from:to] {
 				read(i, func(rows []int32, x []float64, missed float64) {
 					c.reset(f.faultyEvidence)
-					for j, row := range rows {
-						c.add(int(row), x[j]*f.y[row], x[j]*x[j])
+					for j := 0; j < len(rows); { // those of a sensor are together
+						s, xy, xx := f.of[rows[j]], 0.0, 0.0
+						for ; j < len(rows) && f.of[rows[j]] == s; j++ {
+							xy += x[j] * f.y[rows[j]]
+							xx += x[j] * x[j]
+						}
+						c.add(s, xy, xx)
 					}
 					off[i] = missed * (length + math.Sqrt(c.norm) + missed)
 					do(i, &c)

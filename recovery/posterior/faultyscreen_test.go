@@ -56,6 +56,34 @@ func TestScreenBounds(t *testing.T) {
 	}
 }
 
+// TestSlopeOfColumn: slope is the derivative of value, for sensors that read once and twice, and where entries are faint.
+func TestSlopeOfColumn(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	y, x := make([]float64, 12), make([]float64, 12)
+	for s := range y {
+		y[s], x[s] = 3*rnd.NormFloat64(), 2*rnd.Float64()
+		if s >= 8 {
+			x[s] *= 1e-5
+		}
+	}
+	f := Faults{Rate: .1, Sensors: []int{0, 1, 1, 2, 3, 3, 3, 4, 5, 6, 6, 7}}
+	var c column
+	newFaultyEvidence(y, f, MixedAmplitude).column(x, &c)
+	if len(c.moved) != 5 || c.faint == (parabola{}) {
+		t.Fatalf("%d sensors are moved, and the others %+v", len(c.moved), c.faint)
+	}
+	exact := func(a float64) (log float64) {
+		e := newFaultyEvidence(y, f, MixedAmplitude)
+		return e.product(func(r int) float64 { return a * x[r] })
+	}
+	const h = 1e-4
+	for _, a := range []float64{.1, .5, .9} {
+		if want := (exact(a+h) - exact(a-h)) / (2 * h); math.Abs(c.slope(a)-want) > 1e-6 || math.Abs(c.value(a)-exact(a)) > 1e-8 {
+			t.Errorf("at %v: slope %v, want %v; value %v, want %v", a, c.slope(a), want, c.value(a), exact(a))
+		}
+	}
+}
+
 // An operator that is off by what it declares, along the readings of one node, moves the evidence of that node beyond what its own
 // entries allow: the bounds hold it all the same.
 func TestScreenBoundsOfInexactOperator(t *testing.T) {

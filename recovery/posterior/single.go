@@ -16,7 +16,7 @@ import (
 // a·c_i − a²N_i/2 up to a constant.
 //
 // Where sensors may be broken it is exact for a matrix, and bounded for an operator that
-// is known by products, whose entries are supposed to be at least 0.
+// is known by products, whose entries are supposed to be at least 0, or whose columns can be read.
 func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
 	if opts.Faults.Rate != 0 {
 		return newFaulty(ctx, d, opts)
@@ -44,11 +44,14 @@ func newFaulty(ctx context.Context, d measurement.Data, opts Options) (*Posterio
 	if err != nil {
 		return nil, err
 	}
-	if linop.HoldsEntries(d.A) || len(f.sensors) < len(f.y) {
+	if linop.HoldsEntries(d.A) {
 		return f.exact(ctx, nil)
 	}
 	if p, ok, err := f.local(ctx); ok || err != nil {
 		return p, err
+	}
+	if len(f.sensors) < len(f.y) { // a screen is of sensors that read once
+		return f.exact(ctx, nil)
 	}
 	return f.screened(ctx)
 }
