@@ -176,15 +176,17 @@ func (w *Whitened) offset(ctx context.Context, opts posterior.Options, likeliest
 	for k, v := range nodes {
 		of[v] = append(of[v], k)
 	}
-	around := func(v int, do func(rows []int)) {
+	sensors := slices.Compact(nodes)
+	around := func(v int, do func(rows []int, sensors int)) {
 		var rows []int
 		mark++
 		seen[v] = mark
-		walk := []int{v}
-		for at := 0; at < len(walk) && len(rows) < min(mostPatch, max(2, len(nodes)/patchShare)); at++ {
-			for _, k := range of[walk[at]] {
-				if rows = append(rows, k); len(rows) >= 2 && len(rows)&(len(rows)-1) == 0 {
-					do(rows)
+		walk, count := []int{v}, 0
+		for at := 0; at < len(walk) && count < min(mostPatch, max(2, len(sensors)/patchShare)); at++ {
+			if own := of[walk[at]]; len(own) > 0 {
+				rows, count = append(rows, own...), count+1
+				if count >= 2 && count&(count-1) == 0 {
+					do(rows, count)
 				}
 			}
 			for _, u := range g.Neighbors(walk[at]) {
@@ -195,8 +197,8 @@ func (w *Whitened) offset(ctx context.Context, opts posterior.Options, likeliest
 		}
 	}
 	var logs []float64
-	for _, v := range nodes {
-		around(v, func(rows []int) {
+	for _, v := range sensors {
+		around(v, func(rows []int, _ int) {
 			square, along := 0.0, 0.0
 			for _, k := range rows {
 				square, along = square+scale[k]*scale[k], along+scale[k]*w.Data.Y[k]
@@ -206,13 +208,13 @@ func (w *Whitened) offset(ctx context.Context, opts posterior.Options, likeliest
 	}
 	groups := len(logs)
 	var err error
-	around(likeliest, func(rows []int) {
-		h := make([]float64, len(nodes))
+	around(likeliest, func(rows []int, sensors int) {
+		h := make([]float64, len(scale))
 		for _, k := range rows {
 			h[k] = scale[k]
 		}
 		log, e := posterior.Background(ctx, w.Data, h, opts)
-		logs, err = append(logs, log+math.Log(float64(len(rows)))), errors.Join(err, e) // as for the groups around each of them
+		logs, err = append(logs, log+math.Log(float64(sensors))), errors.Join(err, e) // as for the groups around each of them
 	})
 	if groups == 0 {
 		return math.Inf(-1), err
