@@ -73,10 +73,7 @@ func IsSpaced(data []byte, want Pieces) bool {
 		}
 		escaped = quoted && b == '\\' && !escaped
 	}
-	for len(piece) == 0 && len(want) > 0 {
-		piece, want = want[0], want[1:]
-	}
-	return len(piece) == 0
+	return len(piece) == 0 && len(want.Join()) == 0
 }
 
 // A list is written in parts of so many elements, of which so many are made at once.
@@ -87,19 +84,23 @@ const (
 
 // WriteList writes a list of n as encoding/json writes it, and holds no more of it than some parts; at is called by several goroutines.
 func WriteList[T any](w io.Writer, n int, at func(i int) T) error {
+	return writeParts(w, (n+elements-1)/elements, func(k int) ([]byte, error) {
+		part := make([]T, min(elements, n-k*elements))
+		for i := range part {
+			part[i] = at(k*elements + i)
+		}
+		return json.Marshal(part)
+	})
+}
+
+// writeParts writes one list of what n lists hold, in their order; part returns each as JSON without white space around it.
+func writeParts(w io.Writer, n int, part func(k int) ([]byte, error)) error {
 	var texts [atOnce][]byte
 	var errs [atOnce]error
-	before := "["
-	for first := 0; first < n; first += atOnce * elements {
-		count := min(atOnce, (n-first+elements-1)/elements)
-		parallel.Each(count, func(k int) {
-			from := first + k*elements
-			part := make([]T, min(elements, n-from))
-			for i := range part {
-				part[i] = at(from + i)
-			}
-			texts[k], errs[k] = json.Marshal(part)
-		})
+	before, after := "[", "]"
+	for first := 0; first < n; first += atOnce {
+		count := min(atOnce, n-first)
+		parallel.Each(count, func(k int) { texts[k], errs[k] = part(first + k) })
 		for k, text := range texts[:count] {
 			if errs[k] != nil {
 				return errs[k]
@@ -113,7 +114,6 @@ func WriteList[T any](w io.Writer, n int, at func(i int) T) error {
 			before = ","
 		}
 	}
-	after := "]"
 	if n == 0 {
 		after = "[]"
 	}
@@ -204,27 +204,19 @@ func (c *canonicalWriter) value(v []byte) {
 	}
 }
 
-// list writes a list between its brackets, several parts at a time.
+// list writes a list between its brackets.
 func (c *canonicalWriter) list(inner []byte) {
-	before := "["
-	for parts := cut(inner); len(parts) > 0 && c.err == nil; parts = parts[min(atOnce, len(parts)):] {
-		texts, errs := [atOnce][]byte{}, [atOnce]error{}
-		now := parts[:min(atOnce, len(parts))]
-		parallel.Each(len(now), func(k int) {
-			texts[k], errs[k] = Canonical(slices.Concat([]byte("["), now[k], []byte("]")))
-			if errs[k] == nil && len(texts[k]) == len("[]") && len(inner) > len(now[k]) {
-				errs[k] = fmt.Errorf("%w: nothing behind a comma", ErrInvalid)
-			}
-		})
-		for k := range now {
-			c.write([]byte(before), errs[k])
-			if c.err == nil {
-				c.write(texts[k][1:len(texts[k])-1], nil)
-			}
-			before = ","
-		}
+	if c.err != nil {
+		return
 	}
-	c.write([]byte("]"), nil)
+	parts := cut(inner)
+	c.err = writeParts(c.w, len(parts), func(k int) ([]byte, error) {
+		text, err := Canonical(slices.Concat([]byte("["), parts[k], []byte("]")))
+		if err == nil && len(text) == len("[]") && len(parts) > 1 {
+			return nil, fmt.Errorf("%w: an element is missing", ErrInvalid)
+		}
+		return text, err
+	})
 }
 
 // cut cuts a list, without its brackets, at commas between elements, into parts of [longValue] and more.

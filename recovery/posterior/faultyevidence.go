@@ -82,13 +82,20 @@ func (p parabola) most(from, to float64) float64 {
 // sensor, and of third order in x.
 const faintExponent = 1e-4
 
-func (e *faultyEvidence) column(x []float64, c *column) {
+// column prepares the one whose entries at some rows, those of a sensor together, are x; nil: at all rows.
+func (e *faultyEvidence) column(rows []int32, x []float64, c *column) {
 	c.reset(e)
-	for r := 0; r < len(x); {
-		s, xy, xx := e.of[r], 0.0, 0.0
-		for ; r < len(x) && e.of[r] == s; r++ {
-			xy += x[r] * e.y[r]
-			xx += x[r] * x[r]
+	row := func(j int) int {
+		if rows == nil {
+			return j
+		}
+		return int(rows[j])
+	}
+	for j := 0; j < len(x); {
+		s, xy, xx := e.of[row(j)], 0.0, 0.0
+		for ; j < len(x) && e.of[row(j)] == s; j++ {
+			xy += x[j] * e.y[row(j)]
+			xx += x[j] * x[j]
 		}
 		c.add(s, xy, xx)
 	}

@@ -31,15 +31,7 @@ func (f *faulty) local(ctx context.Context) (*Posterior, bool, error) {
 			var c column
 			for _, i := range nodes[from:to] {
 				read(i, func(rows []int32, x []float64, missed float64) {
-					c.reset(f.faultyEvidence)
-					for j := 0; j < len(rows); { // those of a sensor are together
-						s, xy, xx := f.of[rows[j]], 0.0, 0.0
-						for ; j < len(rows) && f.of[rows[j]] == s; j++ {
-							xy += x[j] * f.y[rows[j]]
-							xx += x[j] * x[j]
-						}
-						c.add(s, xy, xx)
-					}
+					f.column(rows, x, &c)
 					off[i] = missed * (length + math.Sqrt(c.norm) + missed)
 					do(i, &c)
 				})

@@ -197,7 +197,7 @@ func (e *faultyEvidence) suspectOf(x, z, sum []float64, logProbability float64) 
 	e.second(z, func(b, logWeight float64) {
 		rest, log := e.beyond(func(r int) float64 { return b * z[r] })
 		var c column
-		rest.column(x, &c)
+		rest.column(nil, x, &c)
 		mass := c.suspect(sum, logProbability-logPair+logWeight+log)
 		for s := range rest.sensors {
 			sum[s] += mass * (1 - rest.sensors[s].sound)
@@ -231,7 +231,7 @@ func (e *faultyEvidence) pairCuts(z []float64) []float64 {
 func (e *faultyEvidence) given(x, z []float64, b float64) float64 {
 	rest, log := e.beyond(func(r int) float64 { return b * z[r] })
 	var c column
-	rest.column(x, &c)
+	rest.column(nil, x, &c)
 	return log + c.log(math.Inf(-1))
 }
 

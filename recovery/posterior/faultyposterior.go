@@ -122,7 +122,7 @@ func (f *faulty) wholeColumns(ctx context.Context, nodes []int, do func(i int, c
 		x := make([]float64, m*(to-from))
 		linop.ColumnsTo(f.d.A, x, nodes[from:to])
 		for k, i := range nodes[from:to] {
-			f.column(x[k*m:(k+1)*m], &c)
+			f.column(nil, x[k*m:(k+1)*m], &c)
 			do(i, &c)
 		}
 	})

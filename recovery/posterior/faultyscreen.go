@@ -225,7 +225,7 @@ func (s *screen) columns(ctx context.Context, nodes []int, exact map[int]bool, d
 		}
 		for _, i := range nodes[from:to] {
 			if exact[i] {
-				s.column(x[:m], &c)
+				s.column(nil, x[:m], &c)
 				x = x[m:]
 			} else {
 				s.estimate(i, &c)

@@ -46,7 +46,7 @@ func TestScreenBounds(t *testing.T) {
 		var c column
 		for i := range n {
 			mat.Col(x, i, a)
-			f.column(x, &c)
+			f.column(nil, x, &c)
 			exact := c.log(math.Inf(-1))
 			low, estimate, high := s.bounds(i, &c)
 			if !(low <= exact+1e-9 && exact <= high+1e-9 && low <= estimate && estimate <= high) {
@@ -68,7 +68,7 @@ func TestSlopeOfColumn(t *testing.T) {
 	}
 	f := Faults{Rate: .1, Sensors: []int{0, 1, 1, 2, 3, 3, 3, 4, 5, 6, 6, 7}}
 	var c column
-	newFaultyEvidence(y, f, MixedAmplitude).column(x, &c)
+	newFaultyEvidence(y, f, MixedAmplitude).column(nil, x, &c)
 	if len(c.moved) != 5 || c.faint == (parabola{}) {
 		t.Fatalf("%d sensors are moved, and the others %+v", len(c.moved), c.faint)
 	}
@@ -114,7 +114,7 @@ func TestScreenBoundsOfInexactOperator(t *testing.T) {
 		var c column
 		for i := range n {
 			mat.Col(x, i, a)
-			truth.column(x, &c)
+			truth.column(nil, x, &c)
 			exact := c.log(math.Inf(-1))
 			if low, estimate, high := s.bounds(i, &c); !(low <= exact && exact <= high) {
 				t.Errorf("sign %v, node %d: the evidence %v is not within %v, %v, %v", sign, i, exact, low, estimate, high)

@@ -132,7 +132,7 @@ func (e evidence) draw(c, n float64, random *rand.Rand) float64 {
 func (e *faultyEvidence) draw(x []float64, random *rand.Rand) float64 {
 	var c column
 	var amplitudes, logs []float64
-	e.column(x, &c)
+	e.column(nil, x, &c)
 	c.visit(c.raise(math.Inf(-1)), func(a, logWeight, value float64) {
 		amplitudes, logs = append(amplitudes, a), append(logs, logWeight+value)
 	})

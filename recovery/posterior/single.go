@@ -15,8 +15,8 @@ import (
 // with c = Aᵀy and N_i = ‖A e_i‖², the log likelihood of amplitude a at node i is
 // a·c_i − a²N_i/2 up to a constant.
 //
-// Where sensors may be broken it is exact for a matrix, and bounded for an operator that
-// is known by products, whose entries are supposed to be at least 0, or whose columns can be read.
+// Where sensors may be broken it is exact for a matrix, and bounded for an operator whose columns can be read. Of one that is
+// known by products it is bounded too, and its entries are supposed to be at least 0; where a sensor reads several times it is exact.
 func New(ctx context.Context, d measurement.Data, opts Options) (*Posterior, error) {
 	if opts.Faults.Rate != 0 {
 		return newFaulty(ctx, d, opts)
