@@ -20,8 +20,9 @@ type entries interface {
 }
 
 const (
-	// ballEntries bounds the entries of L that the ball of a column may hold.
+	// ballEntries bounds the entries of L that the ball of a column may hold, and rowEntries that of a row, of which there are fewer.
 	ballEntries = 1 << 15
+	rowEntries  = 1 << 18
 	// ballSample is the number of columns that show what the others cost.
 	ballSample = 64
 	// collectCost and stepCost are the times of an entry that is taken into a ball, and of one that a step in it reads,
@@ -31,8 +32,8 @@ const (
 )
 
 // ColumnSquares sets low[k] and high[k] to bounds on Σ_i weights[i]·M_ij² for column
-// j = js[k] of M = e^{-τL} itself, weights ≥ 0. They come from the ball around j that heat
-// reaches within a truncation error of at most tol in the 2-norm, or as far as the ball has
+// j = js[k] of M = e^{-τL} itself, weights ≥ 0. They come from the balls of the rows that weigh, where these are fewer, or
+// from the ball around j that heat reaches within a truncation error of at most tol in the 2-norm, or as far as the ball has
 // a bounded number of entries: after k steps the Chebyshev recurrence that starts at e_j is
 // 0 beyond distance k. It reports false, with nothing set, where that is no shorter than as
 // many products as given by most, or a quarter of the balls would be cut, as a sample of the
@@ -40,7 +41,10 @@ const (
 func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low,
 	high []float64,
 ) (bool, error) {
-	b := d.affordable(js, weights, tol, most)
+	if done, err := d.rowSquares(ctx, js, weights, tol, most, low, high); done || err != nil {
+		return done, err
+	}
+	b := d.affordable(js, weights, tol, most, ballEntries)
 	if b == nil {
 		return false, ctx.Err()
 	}
@@ -77,7 +81,7 @@ func (d *Diffusion) nearby(js []int) []int32 {
 // entries in the ball around j that heat reaches, and a bound on the 2-norm of how far these are from the column, entries
 // elsewhere included. tol and most are those of [Diffusion.ColumnSquares], and so is what is reported.
 func (d *Diffusion) ReadColumns(js []int, tol float64, most int) (linop.ColumnReader, bool) {
-	b := d.affordable(js, slices.Repeat([]float64{1}, d.gen.Order()), tol, most)
+	b := d.affordable(js, slices.Repeat([]float64{1}, d.gen.Order()), tol, most, ballEntries)
 	if b == nil {
 		return nil, false
 	}
@@ -90,13 +94,13 @@ func (d *Diffusion) ReadColumns(js []int, tol float64, most int) (linop.ColumnRe
 }
 
 // affordable returns what the columns js share, or nil where they are not to be had by balls, take longer than as many
-// products as given by most, or a quarter of the balls would be cut.
-func (d *Diffusion) affordable(js []int, weights []float64, tol float64, most int) *balls {
+// products as given by most, or a quarter of the balls, of so many entries at most, would be cut.
+func (d *Diffusion) affordable(js []int, weights []float64, tol float64, most, size int) *balls {
 	rows, ok := d.gen.(entries)
 	if !ok || d.method != Chebyshev || len(js) == 0 {
 		return nil
 	}
-	b := d.newBalls(rows, weights, tol)
+	b := d.newBalls(rows, weights, tol, size)
 	column := func(p *ball, j int) { b.column(p, j) }
 	if products, cut := d.products(b, js, ballSample, len(b.chebyshev), column); cut > .25 || products > float64(most) {
 		return nil
@@ -130,14 +134,15 @@ type balls struct {
 	weights    []float64 // of the rows of e^{-τS}
 	peak       float64   // √ of the largest of them
 	h          float64   // 2/λ
+	most       int       // entries of a ball
 	chebyshev  []float64 // coefficients, up to the degree that is wanted
 	dropped    []float64 // dropped[k] bounds what the coefficients beyond k add up to
 	spread     float64   // Σ_k |coefficient|·k(k+1)/2
 	pool       sync.Pool // *ball
 }
 
-func (d *Diffusion) newBalls(rows entries, weights []float64, tol float64) *balls {
-	b := &balls{similarity: d.gen.Similarity(), weights: weights, h: 2 / d.gen.Bound()}
+func (d *Diffusion) newBalls(rows entries, weights []float64, tol float64, most int) *balls {
+	b := &balls{similarity: d.gen.Similarity(), weights: weights, h: 2 / d.gen.Bound(), most: most}
 	b.ptr, b.adj, b.val, b.diag = rows.CSR()
 	if b.similarity != nil {
 		b.weights = make([]float64, len(weights))
@@ -190,7 +195,7 @@ func (p *ball) collect(b *balls, j, steps int) {
 		for _, t := range layer {
 			more += int(b.ptr[t+1] - b.ptr[t])
 		}
-		if more > ballEntries {
+		if more > b.most {
 			break
 		}
 		first = len(p.nodes)
@@ -261,7 +266,12 @@ func (b *balls) bounds(p *ball, j int) (low, high float64) {
 	for i, v := range p.sum {
 		square += b.weights[p.nodes[i]] * v * v
 	}
-	slack := float64(len(p.sum)+8) * unit
+	return b.within(j, square, len(p.sum), off)
+}
+
+// within returns bounds for column j, of which a sum of so many squares misses off in the 2-norm.
+func (b *balls) within(j int, square float64, terms int, off float64) (low, high float64) {
+	slack := float64(terms+8) * unit
 	low = max(0, math.Sqrt(square)*(1-slack)-off)
 	high = math.Sqrt(square)*(1+slack) + off
 	if b.similarity != nil {

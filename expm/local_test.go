@@ -4,6 +4,7 @@ package expm_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -34,7 +35,11 @@ func TestColumnSquares(t *testing.T) {
 			l := laplacian.New(g, kind)
 			d := must.Get(expm.New(t.Context(), l, 2, expm.Options{Method: expm.Chebyshev, Tolerance: 1e-9}))(t)
 			for _, tol := range []float64{1e-2, 1e-5, 0} {
-				t.Run(fmt.Sprint(name, " ", kind, " ", tol), func(t *testing.T) { testColumnSquares(t, d, tol, name == "hub") })
+				for _, every := range []int{1, 60} { // balls of columns, and of rows
+					t.Run(fmt.Sprint(name, " ", kind, " ", tol, " ", every), func(t *testing.T) {
+						testColumnSquares(t, d, tol, name == "hub", every)
+					})
+				}
 			}
 		}
 	}
@@ -67,12 +72,14 @@ func TestColumnSquaresOfPermutedRows(t *testing.T) {
 	}
 }
 
-func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool) {
+func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool, every int) {
 	n, _ := d.Dims()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	weights := make([]float64, n)
 	for i := range weights {
-		weights[i] = float64(rnd.IntN(3)) * rnd.Float64() // some nodes carry no sensor
+		if i%every == 0 && (every == 1 || i < 300) {
+			weights[i] = float64(rnd.IntN(3)) * rnd.Float64() // some nodes carry no sensor
+		}
 	}
 	js := []int{0, 2, 50, 77, 100, 120, 150, 180, 240, 299}
 	low, high := make([]float64, len(js)), make([]float64, len(js))
@@ -109,15 +116,20 @@ func testColumnSquares(t *testing.T, d *expm.Diffusion, tol float64, cut bool) {
 // hub returns a path of 300 nodes at whose end a node has 40,000 leaves.
 func hub(t *testing.T) *graph.Graph {
 	t.Helper()
+	return hubOf(t, 40_000)
+}
+
+func hubOf(t *testing.T, leaves int) *graph.Graph {
+	t.Helper()
 	var edges [][3]float64
-	for i := 1; i < 40_300; i++ {
+	for i := 1; i < leaves+300; i++ {
 		before := i - 1
 		if i >= 300 {
 			before = 0
 		}
 		edges = append(edges, [3]float64{float64(before), float64(i), 1})
 	}
-	return build(t, 40_300, edges)
+	return build(t, leaves+300, edges)
 }
 
 // Where heat reaches everything, balls are refused: they cost more than products.
@@ -131,6 +143,47 @@ func TestColumnSquaresRefused(t *testing.T) {
 	}
 	if ok, err := d.ColumnSquares(t.Context(), js, ones, 1e-2, 128, make([]float64, n), make([]float64, n)); ok || err != nil {
 		t.Errorf("%v, %v: want false and no error", ok, err)
+	}
+}
+
+// Where few rows weigh, their balls take a time in which those of the columns are refused, and bounds are as narrow as is asked for,
+// however many rows add to what a column misses. One ball that would be cut leaves it to the columns.
+func TestColumnSquaresOfFewRows(t *testing.T) {
+	const every, tol = 100, 1e-5
+	g, _, err := graph.KNN(12_000, 6, 1)
+	must.Do(t, err)
+	d := must.Get(expm.New(t.Context(), laplacian.New(g, laplacian.Combinatorial), 1, expm.Options{Method: expm.Chebyshev}))(t)
+	js, weights := make([]int, g.Order()), make([]float64, g.Order())
+	for i := range js {
+		js[i], weights[i] = i, 1
+	}
+	low, high := make([]float64, len(js)), make([]float64, len(js))
+	const products = 40
+	if ok, err := d.ColumnSquares(t.Context(), js, weights, tol, products, low, high); ok || err != nil {
+		t.Fatalf("%v, %v: all rows weigh, want false and no error", ok, err)
+	}
+	for i := range weights {
+		if i%every != 0 {
+			weights[i] = 0
+		}
+	}
+	if ok, err := d.ColumnSquares(t.Context(), js, weights, tol, products, low, high); !ok || err != nil {
+		t.Fatalf("%v, %v: want true and no error", ok, err)
+	}
+	for k := range js {
+		if width := math.Sqrt(high[k]) - math.Sqrt(low[k]); !(width <= 2.1*tol) {
+			t.Fatalf("column %d: bounds of its norm are %v apart, want at most 2·%v", k, width, tol)
+		}
+	}
+	far := hubOf(t, 300_000)
+	d = must.Get(expm.New(t.Context(), laplacian.New(far, laplacian.Normalized), 2, expm.Options{Method: expm.Chebyshev}))(t)
+	weights = make([]float64, far.Order())
+	for _, row := range []int{1, 150, 160, 170, 180, 190} { // heat of the first reaches the hub
+		weights[row] = 1
+	}
+	narrow := []int{152, 155, 162, 164, 171, 182, 191}
+	if ok, err := d.ColumnSquares(t.Context(), narrow, weights, 0, 1<<20, low, high); !ok || err != nil || !(high[0]-low[0] < 1e-9) {
+		t.Errorf("%v, %v, from %v to %v: want narrow bounds by the balls of columns", ok, err, low[0], high[0])
 	}
 }
 

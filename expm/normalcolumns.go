@@ -20,7 +20,7 @@ func (d *Diffusion) ReadNormalColumns(weights []float64, js []int, tol float64, 
 	if !ok || d.method != Chebyshev || d.gen.Similarity() != nil || len(js) == 0 || largest == 0 {
 		return nil, false
 	}
-	b := d.newBalls(rows, weights, tol/(2*largest))
+	b := d.newBalls(rows, weights, tol/(2*largest), ballEntries)
 	column := func(p *ball, j int) { b.normal(p, j) }
 	products, cut := d.products(b, js, normalSample, 2*len(b.chebyshev)-1, column)
 	if cut > .25 || products > float64(most) {
