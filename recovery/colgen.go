@@ -20,14 +20,19 @@ import (
 // It holds 8·m·k bytes for k columns, at most the numerical rank of M, and again as
 // much where they are ill conditioned. Where they are well conditioned, it holds their entries
 // that are not 0 where these can be read; and where that would take more
-// than half a GiB, 8·k² bytes instead, and a column costs two products.
+// than half a GiB, 8·k² bytes instead, and a column costs two products. Ill conditioned columns that need more than 1.5 GiB end
+// it with [ErrStalled].
 type ColumnGeneration struct {
 	Options
 	memory int // for columns beside their Gram matrix; 0: gramMemory, from gramSensors on
 	most   int // outer steps; 0: maxIterations
+	room   int // vectors of the orthogonal basis; 0: as basisMemory allows
 }
 
 const maxIterations = 1000
+
+// basisMemory bounds the memory of the orthogonal basis, in bytes: columns that need more are not added.
+const basisMemory = 3 << 29
 
 // Solve returns a nil error with Optimal, Zero and
 // Infeasible, [ErrStalled] beside the best iterate, [ErrInvalid] or the error of
@@ -76,6 +81,7 @@ type generation struct {
 	dense    bool      // add more than local maxima
 	feasible bool
 	most     int // outer steps
+	room     int // vectors of the basis
 }
 
 func newGeneration(j *certifier, g ColumnGeneration) *generation {
@@ -83,6 +89,7 @@ func newGeneration(j *certifier, g ColumnGeneration) *generation {
 	memory := g.memory
 	s := &generation{
 		certifier: j, basis: dense.Basis{M: m}, in: make([]bool, n), r: slices.Clone(j.p.Y), most: cmp.Or(g.most, maxIterations),
+		room: cmp.Or(g.room, basisMemory/(8*max(1, m))),
 	}
 	if memory == 0 && m >= gramSensors {
 		memory = gramMemory
@@ -145,7 +152,7 @@ func (s *generation) localMaximum(j int) bool {
 }
 
 // extend adds columns to the working set and solves it. It reports false where the
-// context ended.
+// context ended, or memory would not do.
 func (s *generation) extend(picks []int) bool {
 	for _, j := range picks {
 		s.in[j] = true
@@ -158,12 +165,15 @@ func (s *generation) extend(picks []int) bool {
 			s.update(len(picks), s.gram.f, s.gram.lambda)
 			return true
 		}
-		if s.cancelled() {
+		if s.cancelled() || s.gram.k > s.room {
 			return false
 		}
-		s.gram.handOver(&s.basis, &s.master)
+		s.gram.handOver(&s.basis, &s.master, s.room)
 		s.gram = nil
 	} else if len(picks) > 0 {
+		if s.basis.K+len(picks) > s.room {
+			return false
+		}
 		coords := s.basis.Extend(s.columns(picks), len(picks))
 		q, _, rho2 := s.basis.Project(s.p.Y)
 		s.master.grow(coords, q, rho2)

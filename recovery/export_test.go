@@ -20,6 +20,12 @@ func Iterations(g ColumnGeneration, most int) ColumnGeneration {
 	return g
 }
 
+// Room is ColumnGeneration whose basis has so many vectors at most.
+func Room(g ColumnGeneration, vectors int) ColumnGeneration {
+	g.room = vectors
+	return g
+}
+
 // LowerBound returns the dual value g(z) ≤ p* that [dualPoint] defines.
 func (p Problem) LowerBound(z []float64) (float64, error) {
 	v, err := p.evaluateDual(z)

@@ -430,9 +430,9 @@ func (s *gram) violated() []int {
 	return out
 }
 
-// handOver moves the working set to an orthogonal basis and its master, which hold the
-// columns whatever memory they need.
-func (s *gram) handOver(b *dense.Basis, to *master) {
+// handOver moves the working set to an orthogonal basis and its master. There is room for what comes, of so many vectors at most,
+// so that a large basis need not be copied to grow.
+func (s *gram) handOver(b *dense.Basis, to *master, room int) {
 	at, f := s.at, s.f
 	switch {
 	case s.dropped:
@@ -445,7 +445,7 @@ func (s *gram) handOver(b *dense.Basis, to *master) {
 		}
 		s.blocks, s.thin = []blas64.General{{Rows: s.k, Data: data}}, nil
 	}
-	b.Reserve(s.k)
+	b.Reserve(min(room, 4*s.k))
 	for _, block := range s.blocks {
 		coords := b.Extend(block.Data, block.Rows)
 		q, _, rho2 := b.Project(s.p.Y)

@@ -334,6 +334,30 @@ func TestManySensors(t *testing.T) {
 	}
 }
 
+// Where ill conditioned columns need more memory than there is for them, the best iterate comes without a certificate, and
+// its bounds hold.
+func TestNoRoom(t *testing.T) {
+	op := interval(1000, 300, 0.05)
+	y := noisy(op, 8, 0.05, 2)
+	p := recovery.Problem{A: op, Y: y, Radius: 0.055 * floats.Norm(y, 2)}
+	for name, g := range map[string]recovery.ColumnGeneration{"Gram matrix first": {}, "products": recovery.Normal(-1)} {
+		want, err := g.Solve(t.Context(), p)
+		must.Do(t, err)
+		before := 0
+		for _, vectors := range []int{1, 25} {
+			got, err := recovery.Room(g, vectors).Solve(t.Context(), p)
+			if got == nil || got.Iterations <= before { // more room serves for more steps
+				t.Errorf("%s, room for %d: %+v, want more than %d iterations", name, vectors, short(got), before)
+				continue
+			}
+			before = got.Iterations
+			if !errors.Is(err, recovery.ErrStalled) || got.LowerBound > want.Objective*(1+1e-9) {
+				t.Errorf("%s, room for %d: %v, %+v, want stalled, below %v", name, vectors, err, short(got), want.Objective)
+			}
+		}
+	}
+}
+
 // noisy is y = M f₀ + noise of length level·‖M f₀‖ for k unit sources.
 func noisy(op linop.Operator, k int, level float64, seed uint64) []float64 {
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -201,8 +201,9 @@ func (w workload) steps(trials float64) map[string]step {
 		"diffusion": {kept: float64(w.cost.Bytes), seconds: w.cost.Prepare},
 		// The search for τ takes some 600 products with M for each of about ten, for a minute at most.
 		"choice of tau": {transient: 8 * (600*n + 1<<19), seconds: min(60, 6000*column)},
-		"sensitivity":   {transient: w.block() + 100*n, seconds: 100 * apply, extraSeconds: 300 * apply},
-		"allocation":    w.allocation(),
+		// A screen, where heat does not stay near, has four blocks more.
+		"sensitivity": {transient: w.block() + 65*n + 28*edges, extraBytes: 4 * w.block(), seconds: 100 * apply, extraSeconds: 300 * apply},
+		"allocation":  w.allocation(),
 		"simulation": {
 			transient: 1.5 * norms, seconds: normSeconds + trials*(2*column+simulate.PosteriorSeconds*n+perNoise*m+2*w.faults),
 		},
