@@ -64,7 +64,7 @@ func main() {
 // topics are the sections of the results.
 func topics() []topic {
 	return []topic{
-		diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, estimates, runs,
+		diffusion, product, memory, sensitivities, bpdn, posteriors, leiden, estimates, runs, snapshots,
 		scaling,
 	}
 }

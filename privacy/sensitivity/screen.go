@@ -65,7 +65,7 @@ func (s *search) screen(ctx context.Context) error {
 }
 
 func newScreening(p *projection) *screening {
-	return &screening{projection: p, squares: make([]float64, p.edges.len()), near: &nearVectors{c: p}}
+	return &screening{projection: p, near: &nearVectors{c: p}}
 }
 
 // failurePerBound returns the failure probability of one bound: Failure over the number
@@ -77,7 +77,7 @@ func (c *screening) failurePerBound() float64 {
 // screening is the state of a screen.
 type screening struct {
 	*projection
-	squares []float64 // of the columns, for each edge
+	squares []float64 // of the columns, for each edge; nil: there are none yet
 	near    *nearVectors
 }
 
@@ -102,6 +102,9 @@ func (c *screening) estimate(i int32) float64 {
 
 // project adds the squares of one block of random columns for the edges that remain.
 func (c *screening) project(ctx context.Context) error {
+	if c.squares == nil {
+		c.squares = make([]float64, c.edges.len())
+	}
 	c.near.keep()
 	c.draw(c.columns/c.block, c.x)
 	if err := c.d.Apply(ctx, c.y, true, c.x, c.block); err != nil {
