@@ -25,8 +25,8 @@ var snapshotCommands = [][]string{
 var snapshots = topic{
 	name:  "snapshot",
 	title: "Growth with size, from a snapshot",
-	about: "`graphcloak graph snapshot`, then `plan`, `release` and `recover` that read it and the file of the one before: a sensor at each " +
-		"node, uniform noise, τ = 2, ε = 10, on all processors, once. A cell has the CPU seconds and the GiB of a process, and what " +
+	about: "`graphcloak graph snapshot`, then `plan`, `release` and `recover` that read it and the file of the one before: a sensor at " +
+		"each node, uniform noise, τ = 2, ε = 10, on all processors, once. A cell has the CPU seconds and the GiB of a process, and what " +
 		"these are for a node.",
 	head: []string{"graph", "relationships", "snapshot", "plan", "release", "recover"},
 	row:  snapshotRow,

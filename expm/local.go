@@ -4,12 +4,10 @@ package expm
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/graphcloak/graphcloak/internal/parallel"
 	"github.com/graphcloak/graphcloak/laplacian/linop"
 )
 
@@ -30,37 +28,6 @@ const (
 	collectCost = 60
 	stepCost    = 16
 )
-
-// ColumnSquares sets low[k] and high[k] to bounds on Σ_i weights[i]·M_ij² for column
-// j = js[k] of M = e^{-τL} itself, weights ≥ 0. They come from the balls of the rows that weigh, where these are fewer, or
-// from the ball around j that heat reaches within a truncation error of at most tol in the 2-norm, or as far as the ball has
-// a bounded number of entries: after k steps the Chebyshev recurrence that starts at e_j is
-// 0 beyond distance k. It reports false, with nothing set, where that is no shorter than as
-// many products as given by most, or a quarter of the balls would be cut, as a sample of the
-// columns shows; and with methods other than Chebyshev. The bits do not depend on the number of workers.
-func (d *Diffusion) ColumnSquares(ctx context.Context, js []int, weights []float64, tol float64, most int, low,
-	high []float64,
-) (bool, error) {
-	if done, err := d.rowSquares(ctx, js, weights, tol, most, low, high); done || err != nil {
-		return done, err
-	}
-	b := d.affordable(js, weights, tol, most, ballEntries)
-	if b == nil {
-		return false, ctx.Err()
-	}
-	order := d.nearby(js)
-	parallel.Rows(len(js), 1<<8, func(lo, hi int) {
-		if ctx.Err() != nil {
-			return
-		}
-		p := b.pool.Get().(*ball)
-		for _, k := range order[lo:hi] {
-			low[k], high[k] = b.bounds(p, js[k])
-		}
-		b.pool.Put(p)
-	})
-	return true, ctx.Err()
-}
 
 // nearby returns the places of js in the order of their rows: columns that follow each other then have most of
 // their balls in common, and these in the cache.
