@@ -26,6 +26,10 @@ func TestSignalIsThatOfTheStore(t *testing.T) {
 		"sources":  {"id,x\na,\nb,0.75\nc,0\nd,true\n", "id,x\nd,true\nc,0\nb,0.75\n,3\n", source},
 		"an empty": {"id,x\na,\nb,0.75\nc,0\nd,1\n", "id,x\nd,1\nc,0\n\"b\",0.75\na,\n,4\n", source},
 		"readings": {"id,x\na,1\nb,-2.5\nc,1e-3\nd,4\n", "id,x\nd,4\nb,-2.5\na,1\nc,1e-3\n,4\n", []string{"--measurement-property", "x"}},
+		"sources of an operator": {
+			"id,x\na,\nb,0.75\nc,0\nd,1\n", "id,x\nd,1\nc,0\nb,0.75\n,3\n",
+			[]string{"--source-property", "x", "--operator", "operator.csv"},
+		},
 		"times": {
 			"id,x\na,1;2\nb,\nc,3;4\nd,\n", "id,x\nc,3;4\na,1;2\n,2\n",
 			[]string{"--measurement-property", "x", "--operator", "operator.csv"},

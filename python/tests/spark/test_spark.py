@@ -52,7 +52,7 @@ class Lake:
     def __init__(self) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="lake-"))
         self.started: list[subprocess.Popen[bytes]] = []
-        for name in ("lake", "tmp", "local", "work", "events", "conf", "state", "plain"):
+        for name in ("lake", "tmp", "local", "work", "events", "conf", "state"):
             (self.home / name).mkdir()
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
@@ -61,7 +61,6 @@ class Lake:
             "spark.authenticate": "true",
             "spark.authenticate.secret": "lake",
             "spark.network.crypto.enabled": "true",
-            "spark.io.encryption.enabled": "true",
             "spark.shuffle.compress": "false",  # else nothing could be found in it
             "spark.shuffle.spill.compress": "false",
             "spark.driver.host": "127.0.0.1",
@@ -180,7 +179,8 @@ def setUpModule() -> None:
 @contextmanager
 def session(master: str, **conf: str) -> Iterator[SparkSession]:
     builder = SparkSession.builder.master(master).appName("lake")
-    for name, value in conf.items():
+    said = {"authenticate": "true", "network_crypto_enabled": "true", "io_encryption_enabled": "true", **conf}  # Java keeps the first
+    for name, value in said.items():
         builder = builder.config("spark." + name.replace("_", "."), value)
     s = builder.getOrCreate()
     s.sparkContext.setLogLevel("ERROR")
@@ -208,14 +208,15 @@ class Spark(unittest.TestCase):
         document["sensitivity"].pop("seed", None)
         return document
 
-    def release(self, folder: Path, **more: Any) -> dict[str, str]:
-        """Makes a release, and returns what its key gives back: each reading on its lattice."""
-        key: dict[str, Any] = {"key": lake.home / "lake.key"}
-        file, plan = folder / f"release-{len(list(folder.iterdir()))}.json", folder / "plan.json"
-        gc.release(str(folder), plan=plan, output=file, **RELEASE, **key, **more)
-        revealed = gc.call("reveal", graph=str(folder), release=file, **key)["readings"]
-        found = {str(r["nodeId"]): str(r["reading"]) for r in revealed}
-        self.assertEqual(len(found), len(revealed))
+    def release(self, folder: Path, **more: Any) -> list[tuple[str, float]]:
+        """Makes a release, and returns what its key gives back: each reading, once, on a lattice of 2⁻³⁰ or finer."""
+        key, file = lake.home / "lake.key", folder / "release.json"
+        gc.release(str(folder), plan=folder / "plan.json", output=file, key=key, **RELEASE, **more)
+        found = [(str(r["nodeId"]), r["reading"]) for r in gc.call("reveal", graph=str(folder), release=file, key=key)["readings"]]
+        read = dict(zip(map(str, range(NODES)), readings(), strict=True))
+        self.assertEqual(sorted(id_ for id_, _ in found), sorted(read))
+        self.assertLess(max(abs(heat - read[id_]) for id_, heat in found), 2**-30)
+        self.assertEqual(self.spends(folder), [1])
         return found
 
     def spends(self, folder: Path) -> list[int]:
@@ -228,7 +229,8 @@ class Spark(unittest.TestCase):
         self.assertEqual(lake.raw(), [])
 
     def test_partitions_change_nothing(self) -> None:
-        plain, made = self.folder(), {}
+        plain, made = lake.home / "lake" / "plain", {}
+        plain.mkdir()
         for name in ("nodes.csv", "relationships.csv"):
             shutil.copy(lake.home / "lake" / name, plain)
         with session(lake.master) as s:
@@ -242,11 +244,9 @@ class Spark(unittest.TestCase):
                 made[partitions] = snapshot, self.plan(folder), self.release(folder, **more)
                 for k, what in enumerate(("snapshot", "plan", "readings")):
                     self.assertTrue(made[partitions][k] == made[0][k], f"{partitions} partitions: another {what}")
-            shutil.rmtree(plain)  # it holds the readings
             self.nothing_raw()
-            noise = s.createDataFrame(gc.table("plan", graph=str(folder), **PLAN))
-            self.assertEqual(noise.count(), NODES)
-        self.assertEqual(len(made[0][2]), NODES)
+            again: dict[str, Any] = {"plan": folder / "plan.json", "key": lake.home / "lake.key", "signal": spark.signal(column), **RELEASE}
+            self.assertEqual(s.createDataFrame(gc.table("release", graph=str(folder), **again)).count(), NODES)
         self.assertEqual(lake.raw(), [])
 
     def test_executors_die(self) -> None:
@@ -256,30 +256,31 @@ class Spark(unittest.TestCase):
             folder = spark.save(nodes, relationships, self.folder())
             self.plan(folder)
             slow = column.where("pmod(hash(id), 5) > 0 or reflect('java.lang.Thread', 'sleep', 10L) is not null")  # a second a partition
-            done = threading.Event()
+            done, tracker = threading.Event(), s.sparkContext.statusTracker()
+
+            def busy() -> bool:
+                stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+                return any(stage is not None and stage.numActiveTasks > 0 for stage in stages)
 
             def kill() -> None:
-                while len(killed) < KILLS and not done.is_set():
+                while len(killed) < KILLS and not done.wait(random.uniform(0, 2)):
                     fresh = [pid for pid in lake.executors() if pid not in killed]
-                    if fresh and s.sparkContext.statusTracker().getActiveStageIds():
+                    if fresh and busy():
                         os.kill(fresh[0], signal.SIGKILL)
                         killed.append(fresh[0])
-                    time.sleep(1)
 
             killer = threading.Thread(target=kill)
             killer.start()
             try:
-                found = self.release(folder, signal=spark.signal(slow))
+                self.release(folder, signal=spark.signal(slow))
             finally:
                 done.set()
                 killer.join()
             self.nothing_raw()
             application = s.sparkContext.applicationId
-            quiet = self.release(folder, signal=spark.signal(column))
         self.assertEqual(len(killed), KILLS)
-        self.assertEqual((found, len(found), self.spends(folder)), (quiet, NODES, [2]))
         said = "".join(p.read_text() for p in (lake.home / "events").rglob(f"events_*_{application}*"))
-        self.assertGreater(said.count('"Reason":"ExecutorLostFailure"'), 5)  # tasks that were under way
+        self.assertGreater(said.count('"Reason":"ExecutorLostFailure"'), KILLS // 4)  # tasks that were under way
         self.assertGreaterEqual(said.count('"Event":"SparkListenerExecutorRemoved"'), KILLS)
         self.assertEqual(lake.raw(), [])
 
