@@ -56,6 +56,7 @@ type app struct {
 	pays                bool          // the command is one that spends
 	resumes             bool          // it names a run that may have been paid for
 	releaseID           string        // that a scheduler gave the run; "": none
+	signal              string        // the file of --signal; "": the store has the private values
 	moreGrace           time.Duration // beyond the usual
 	settling            sync.Mutex    // held while settings are stored, and for good by who leaves the work behind
 }

@@ -39,15 +39,11 @@ const maxSent = 1 << 30
 
 // readSent returns what was sent of one release. Lines of other releases are left out where a release is named.
 func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) string) ([]T, error) {
-	in := a.stdin
-	if f.path != "-" {
-		file, err := disk.Open(f.path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kind.what, err)
-		}
-		defer file.Close()
-		in = file
+	in, err := a.open(f.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind.what, err)
 	}
+	defer in.Close()
 	all, err := decodeSent[T](disk.Limit(in, "the input", maxSent), kind.quoted)
 	if err != nil {
 		return nil, fail(exitValidation, "%s: %w", kind.what, err).hint("give the lines that `%s` wrote", kind.command)
@@ -71,6 +67,14 @@ func readSent[T any](a *app, f fromSensors, kind sentKind, releaseOf func(T) str
 		return nil, fail(exitNotFound, "%s of release %q", kind.none, id).hint("the file holds releases %s", term.FewNames(ids))
 	}
 	return sent, nil
+}
+
+// open opens a file, or standard input for -.
+func (a *app) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(a.stdin), nil
+	}
+	return disk.Open(path)
 }
 
 // decodeSent reads NDJSON. An error repeats nothing of a line that is not to be quoted.

@@ -121,7 +121,7 @@ func (a *app) onModel(ctx context.Context, job graphcloak.Job, use func(*graphcl
 // read or computed: by its name alone.
 func (a *app) checkSignal(ctx context.Context, s graphStore, signal graphcloak.Signal) error {
 	property := signal.Property()
-	if property == "" {
+	if property == "" || a.signal != "" {
 		return nil
 	}
 	known, err := s.Properties(ctx)

@@ -47,6 +47,7 @@ func newReleaseCommand(app *app) *cobra.Command {
 	cmd = app.withSettings(cmd, map[string]string{"mode": "stats"}, storeGroups, config.GroupQueries, config.GroupSignal,
 		config.GroupBudget, config.GroupEscrow, config.GroupWrite)
 	cmd.Flags().StringVar(&path, "plan", "", "plan `FILE`")
+	cmd.Flags().StringVar(&app.signal, "signal", "", signalFlag)
 	cmd.Flags().StringVar(&sensors.path, "from-sensors", "", "`FILE` of NDJSON that sensors sent; - is standard input")
 	cmd.Flags().StringVar(&sensors.releaseID, "release-id", "", "with --from-sensors: the release, where the file has several, an `ID`")
 	return cmd
@@ -63,7 +64,10 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 		return err
 	}
 	return a.onReleaseModel(ctx, job, p.GraphDigest, []any{digest, job.Signal.Sent},
-		func(s graphStore, m *graphcloak.Model, identity string) error {
+		func(s graphStore, m *graphcloak.Model, identity string) (err error) {
+			if job.Signal.Values, err = a.readSignal(m, job.Signal); err != nil {
+				return err
+			}
 			return a.releaseFrom(ctx, s, m, p, job, identity)
 		})
 }
@@ -72,7 +76,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
 	identity string,
 ) error {
-	if !job.Signal.Cloaked { // what sensors sent is drawn already
+	if !job.Signal.Cloaked && !a.config.Privacy.SpendAtChance { // what sensors sent is drawn already
 		accuracy, err := a.outlook(ctx, m, p, job.Recover)
 		if err == nil {
 			err = a.refuseAtChance(ctx, m, p, accuracy)

@@ -15,6 +15,9 @@ func (a *app) jobOfFile(model graphcloak.Settings, signal graphcloak.Signal, sen
 	if sensors.path == "" && sensors.releaseID != "" {
 		return job, fail(exitUsage, "--release-id chooses among what was sent").hint("give --from-sensors FILE")
 	}
+	if err := a.needSignal(signal); err != nil {
+		return job, err
+	}
 	job = graphcloak.Job{
 		Settings: model, Signal: signal, RequireCap: a.config.Execution.Strict, Version: readBuild().Version,
 		DryRun: a.config.Write.DryRun, Write: a.writes(),

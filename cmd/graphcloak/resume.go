@@ -83,6 +83,13 @@ func (a *app) completeKept(ctx context.Context, s graphStore, kept *run.Kept, ru
 	if err != nil {
 		return err
 	}
+	if kept.Attempt != nil && c.Given != (a.signal != "") {
+		given, hint := "the store", "leave --signal out"
+		if c.Given {
+			given, hint = "--signal", "give --signal with the same values"
+		}
+		return fail(exitUsage, "run %s takes its private values from %s", runID, given).hint("%s", hint).about("run", runID)
+	}
 	a.renewRecovery(&c)
 	job := a.keptJob(kept, c, runID)
 	job.Keep = a.heldRun().Keep
@@ -161,6 +168,9 @@ func (a *app) redeem(ctx context.Context, s graphStore, kept *run.Kept, job grap
 	}
 	if kept.Attempt != nil {
 		if job.Noise, err = a.noise(kept.Randomness()); err != nil {
+			return nil, err
+		}
+		if job.Signal.Values, err = a.readSignal(m, job.Signal); err != nil {
 			return nil, err
 		}
 	}

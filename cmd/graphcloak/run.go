@@ -62,7 +62,8 @@ func newRunCommand(app *app) *cobra.Command {
 		"recovery and community, where there are any, replace all of its own")
 	cmd.Flags().Func("release-id", "`ID` of this run and its release; a second run with it goes on with "+
 		"the first, and never spends again", app.nameRelease)
-	cmd.Flags().StringVar(&undo, "undo", "", "remove the properties of the run with this `RUNID`; its spend stays spent")
+	cmd.Flags().StringVar(&app.signal, "signal", "", signalFlag)
+	cmd.Flags().StringVar(&undo, "undo", "", "remove what the run with this `RUNID` wrote; its spend stays spent")
 	return cmd
 }
 
@@ -76,6 +77,9 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		return fail(exitUsage, "nothing to release").
 			hint("name the node property of the sources with --source-property, that of the readings with --measurement-property, or " +
 				"that of who has heard a whisper with --answer-property")
+	}
+	if err := a.needSignal(job.Signal); err != nil {
+		return err
 	}
 	if job.Noise, err = a.noise(job.Plan.Randomness); err != nil {
 		return err
@@ -116,6 +120,9 @@ func (a *app) run(ctx context.Context, s graphStore) error {
 		if account, err := privacy.ReplayLedger(ctx, s.Ledger(), run.Scope(job.Signal)); err == nil && account.Cap == nil {
 			return explain(job, fmt.Errorf("%w: %q", run.ErrNoCap, account.Scope))
 		}
+	}
+	if job.Signal.Values, err = a.readSignal(m, job.Signal); err != nil {
+		return err
 	}
 	return a.perform(ctx, s, m, job, identity)
 }

@@ -30,12 +30,13 @@ type caller struct {
 	Recovery      config.Recovery  `json:"recovery"`
 	Community     config.Community `json:"community"`
 	Configuration map[string]any   `json:"configuration,omitempty"`
+	Given         bool             `json:"given,omitempty"` // --signal has the private values, not the store
 }
 
 // callerOf is what is kept with a run of these settings.
 func (a *app) callerOf(job graphcloak.Job) (json.RawMessage, error) {
 	c := a.config
-	return json.Marshal(caller{c.Write.Mode, c.Recovery, c.Community, job.Configuration})
+	return json.Marshal(caller{c.Write.Mode, c.Recovery, c.Community, job.Configuration, job.Signal.Values != nil})
 }
 
 // readCaller reads what was kept by callerOf.

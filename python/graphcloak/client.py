@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program as a child process: settings become flags, its JSON becomes results, its exit code an exception."""
 
+import contextlib
 import csv
 import dataclasses
 import io
@@ -13,7 +14,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from pyarrow import Table
 
-Setting = str | int | float | bool | os.PathLike[str] | list[Any] | tuple[Any, ...] | graphs.Entries | None
+Setting = str | int | float | bool | os.PathLike[str] | list[Any] | tuple[Any, ...] | graphs.Entries | Iterator[bytes] | None
 
 # The package sets these itself, or the program would ask, wait or print no JSON.
 OWN = {"format", "help", "quiet", "from"}
@@ -90,6 +91,9 @@ class GraphCloak:
     operator= takes an operator in place of heat on the graph, or a list of alternatives: a file; or for a graph in memory a
     table of sensor, node, response and time, or a SciPy sparse matrix with a column a node and a row a node, or a pair of the
     rows' sensors, each an id or (id, time), and such a matrix.
+
+    signal= of run and release is a file with the private column, or an iterator over the bytes of one, such as spark.signal():
+    they go to the program's standard input. Where the iterator fails, the program sees no end of them, and spends nothing.
 
     A failure of the program raises the GraphCloakError of its exit code; what it says beside a result goes to the logger
     "graphcloak" as a warning. An interrupt ends the program in order, and the same call goes on with a run that is paid.
@@ -212,7 +216,11 @@ class GraphCloak:
         if self._notebook:
             env.setdefault("GRAPHCLOAK_VERBOSE", "true")  # its log tells how far it is
         with graphs.source(graph, command[0], settings, env) as (from_, all_):
-            code, out, err = self._child([self.binary, *command, *flags(all_, from_), f"--format={form}"], env)
+            feed = all_.get("signal")
+            if isinstance(feed, Iterator):
+                all_ = {**all_, "signal": "-"}
+            arguments = [self.binary, *command, *flags(all_, from_), f"--format={form}"]
+            code, out, err = self._child(arguments, env, feed if isinstance(feed, Iterator) else None)
         said = [line for line in err.splitlines() if (parse(line) or {}).get("msg") is None]
         if code != 0:
             raise failure(code, out, "\n".join(said), env)
@@ -220,11 +228,11 @@ class GraphCloak:
             LOG.warning("%s", line)
         return out
 
-    def _child(self, arguments: list[str], env: Mapping[str, str]) -> tuple[int, str, str]:
-        """Returns exit code, standard output and standard error of the program."""
+    def _child(self, arguments: list[str], env: Mapping[str, str], feed: Iterator[bytes] | None = None) -> tuple[int, str, str]:
+        """Returns exit code, standard output and standard error of the program, whose standard input is feed."""
         child = subprocess.Popen(
             arguments,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if feed is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
@@ -233,24 +241,34 @@ class GraphCloak:
             start_new_session=True,  # a terminal's Ctrl-C reaches it once, by this process
         )
         assert child.stdout is not None and child.stderr is not None
+        out: list[str] = []
         err: list[str] = []
-        listener = threading.Thread(target=self._listen, args=(child.stderr, err))
-        listener.start()
+        listeners = [
+            threading.Thread(target=out.extend, args=(child.stdout,)),
+            threading.Thread(target=self._listen, args=(child.stderr, err)),
+        ]
+        for listener in listeners:
+            listener.start()
         try:
-            out = child.stdout.read()
+            if isinstance(child.stdin, io.TextIOWrapper):
+                pour(feed or iter(()), child.stdin.buffer)
+            listeners[0].join()
         except BaseException:
             if os.name == "posix":
                 child.send_signal(signal.SIGINT)
             else:
                 child.terminate()
-            child.stdout.read()
             raise
         finally:
             child.wait()
-            listener.join()
+            if child.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):  # of what it did not read
+                    child.stdin.close()
+            for listener in listeners:
+                listener.join()
             child.stdout.close()
             child.stderr.close()
-        return child.returncode, out, "".join(err)
+        return child.returncode, "".join(out), "".join(err)
 
     def _listen(self, stderr: IO[str], said: list[str]) -> None:
         """Collects what the program says, and shows how far it is."""
@@ -262,6 +280,17 @@ class GraphCloak:
                 shown = True
         if shown:
             notebooks.progress("")
+
+
+def pour(feed: Iterator[bytes], stdin: IO[bytes]) -> None:
+    """Writes a signal to the program, which may fail before it reads one, or need none. Where feed fails, its end is not written."""
+    for chunk in feed:
+        try:
+            stdin.write(chunk)
+        except BrokenPipeError:
+            return
+    with contextlib.suppress(BrokenPipeError):
+        stdin.close()
 
 
 def find(binary: str | os.PathLike[str] | None) -> str:

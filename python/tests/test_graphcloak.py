@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from html import escape
 from io import StringIO
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import graphcloak as g
-from graphcloak import client, graphs, notebook, program, results
+from graphcloak import client, graphs, notebook, program, results, spark
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "water.py"
 SECRET = "kept-to-itself-7"
@@ -183,6 +184,104 @@ class Program(InFolder):
         self.assertIn("data:image/svg+xml;base64,", page)
         for said in (report.answer, report.communities[0].name, report.not_protected[0]):
             self.assertIn(escape(said), page)
+
+
+class Signal(InFolder):
+    """A private column that streams into the program."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        with self.assertLogs("graphcloak"):
+            self.gc.call("graph", "generate", "example:net3", "water")
+            self.gc.run.stats("folder:water", source_property="source", **SETTINGS)  # its scope is not new then
+        self.before = self.spent()
+
+    def spent(self) -> list[int]:
+        return [scope["releases"] for scope in self.gc.call("budget", "show", graph="folder:water")["scopes"]]
+
+    def read(self, **more: Any) -> g.Report:
+        return self.gc.run.stats("folder:water", source_property="source", spend_at_chance=True, **SETTINGS, **more)
+
+    def test_it_is_the_column(self) -> None:
+        with open("water/nodes.csv", newline="") as f:
+            rows = [(r["id"], r["source"]) for r in csv.DictReader(f) if float(r["source"] or 0)]
+        report = self.read(signal=spark.counted(["id", "source"], reversed(rows)))
+        self.assertEqual((report.epsilon_spent, self.spent()), (4, [self.before[0] + 1]))
+        Path("signal.csv").write_bytes(b"".join(spark.counted(["id", "source"], rows)))
+        self.read(signal="signal.csv")
+        self.assertEqual(self.spent(), [self.before[0] + 2])
+
+    def test_it_ends_before_its_end(self) -> None:
+        def broken() -> Iterator[bytes]:
+            yield b"id,source\n"
+            raise LookupError("the lake is dry")
+
+        with self.assertRaisesRegex(LookupError, "dry"):
+            self.read(signal=broken())
+        with self.assertRaisesRegex(g.ValidationError, "without the line that counts"):
+            self.read(signal=iter([b"id,source\n"]))
+        with self.assertRaisesRegex(ValueError, "no id"):
+            self.read(signal=spark.counted(["id", "source"], [("1", 1), (None, 1)]))
+        self.assertEqual(self.spent(), self.before)
+
+    def test_nobody_reads_it(self) -> None:
+        flood = (b"x" * 65536 for _ in range(100))
+        with self.assertRaises(g.NotFoundError):
+            self.gc.run("folder:nowhere", source_property="source", signal=flood, **SETTINGS)
+        talker = self.script("head -c 3000000 /dev/zero | tr '\\0' ' '; echo '{\"version\": \"dev\"}'")
+        flood = (b"x" * 65536 for _ in range(100))
+        self.assertEqual(g.GraphCloak(talker).call("runs", signal=flood)["version"], "dev")
+
+
+class Table:
+    """What spark.py uses of a DataFrame."""
+
+    def __init__(self, columns: list[str], rows: list[Any], conf: dict[str, str] | None = None) -> None:
+        self.columns, self.made, self.conf = columns, rows, conf or {}
+        self.sparkSession = self.sparkContext = self
+
+    def getConf(self) -> dict[str, str]:
+        return self.conf
+
+    def select(self, names: list[str]) -> "Table":
+        return Table(names, [tuple(row[self.columns.index(n)] for n in names) for row in self.made])
+
+    def toLocalIterator(self, prefetchPartitions: bool) -> Iterator[Any]:
+        for row in self.made:
+            if isinstance(row, Exception):
+                raise row
+            yield row
+
+
+class Lake(InFolder):
+    """spark.py by itself; tests/spark has a Spark."""
+
+    def save(self, nodes: list[Any], relationships: list[Any]) -> None:
+        public: Any = Table(["id", "open"], nodes)
+        edges: Any = Table(["source", "target"], relationships)
+        spark.save(public, edges, "town")
+
+    def test_a_folder_is_whole_or_no_graph(self) -> None:
+        self.save([("a", True), ('b,"1"', None), (3, False)], [("a", 3)])
+        files = {p.name: p.read_text() for p in Path("town").iterdir()}
+        self.assertEqual(files, {"nodes.csv": 'id,open\na,true\n"b,""1""",\n3,false\n', "relationships.csv": "source,target\na,3\n"})
+        with self.assertRaises(LookupError):
+            self.save([("c", True)], [("c", "c"), LookupError()])
+        self.assertEqual({p.name: p.read_text() for p in Path("town").iterdir()}, files)
+        self.save([("c", True)], [])
+        self.assertEqual(Path("town/nodes.csv").read_text(), "id,open\nc,true\n")
+
+    def test_a_signal_wants_encryption(self) -> None:
+        on = dict.fromkeys(spark.ENCRYPTION, "true")
+        table: Any = Table(["heat", "id"], [(0.1, 1), ([1, None, 2.5], "b"), (None, "c")], on)
+        self.assertEqual(b"".join(spark.signal(table)).decode(), "id,heat\n1,0.1\nb,1;;2.5\nc,\n,3\n")
+        for name in on:
+            table.conf = {**on, name: "false"}
+            with self.assertRaisesRegex(ValueError, name):
+                spark.signal(table)
+        table.conf, table.columns = on, ["heat", "name"]
+        with self.assertRaisesRegex(ValueError, "two columns"):
+            spark.signal(table)
 
 
 class Memory(InFolder):
