@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from test_spark import RELEASE, session, tables
+from test_spark import RELEASE, SOURCES, session, tables
 
 import graphcloak as g
 from graphcloak import spark
@@ -30,5 +30,5 @@ with session(master) as s:
         output=folder / "release.json",
         key=home / "lake.key",
         signal=half(spark.signal(column)),
-        **RELEASE,
+        **{**RELEASE, **SOURCES, "source_property": "heat"},
     )
