@@ -287,6 +287,7 @@ def pour(feed: Iterator[bytes], stdin: IO[bytes]) -> None:
     for chunk in feed:
         try:
             stdin.write(chunk)
+            stdin.flush()
         except BrokenPipeError:
             return
     with contextlib.suppress(BrokenPipeError):
