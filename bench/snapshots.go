@@ -47,7 +47,7 @@ func snapshotSpecs(quick bool) []string {
 	}
 	return []string{
 		"road-like,n=100000,seed=1", "road-like,n=1000000,seed=1", "road-like,n=10000000,seed=1",
-		"knn,n=100000,k=8,seed=1", "knn,n=1000000,k=8,seed=1",
+		"knn,n=100000,k=8,seed=1",
 	}
 }
 
