@@ -27,7 +27,7 @@ var snapshots = topic{
 	title: "Growth with size, from a snapshot",
 	about: "`graphcloak graph snapshot`, then `plan`, `release` and `recover` that read it and the file of the one before: a sensor at " +
 		"each node, uniform noise, τ = 2, ε = 10, on all processors, once. A cell has the CPU seconds and the GiB of a process, and what " +
-		"these are for a node. A plan of up to some 500,000 nodes also simulates how often the answer is right.",
+		"these are for a node. Plans of 300,000 nodes and fewer also simulate how often the answer is right.",
 	head: []string{"graph", "relationships", "snapshot", "plan", "release", "recover"},
 	row:  snapshotRow,
 	cases: func(quick bool) (list []comparison) {
