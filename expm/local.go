@@ -101,15 +101,15 @@ type balls struct {
 	weights    []float64 // of the rows of e^{-τS}
 	peak       float64   // √ of the largest of them
 	h          float64   // 2/λ
-	most       int       // entries of a ball
+	size       int       // entries of a ball, at most
 	chebyshev  []float64 // coefficients, up to the degree that is wanted
 	dropped    []float64 // dropped[k] bounds what the coefficients beyond k add up to
 	spread     float64   // Σ_k |coefficient|·k(k+1)/2
 	pool       sync.Pool // *ball
 }
 
-func (d *Diffusion) newBalls(rows entries, weights []float64, tol float64, most int) *balls {
-	b := &balls{similarity: d.gen.Similarity(), weights: weights, h: 2 / d.gen.Bound(), most: most}
+func (d *Diffusion) newBalls(rows entries, weights []float64, tol float64, size int) *balls {
+	b := &balls{similarity: d.gen.Similarity(), weights: weights, h: 2 / d.gen.Bound(), size: size}
 	b.ptr, b.adj, b.val, b.diag = rows.CSR()
 	if b.similarity != nil {
 		b.weights = make([]float64, len(weights))
@@ -162,7 +162,7 @@ func (p *ball) collect(b *balls, j, steps int) {
 		for _, t := range layer {
 			more += int(b.ptr[t+1] - b.ptr[t])
 		}
-		if more > b.most {
+		if more > b.size {
 			break
 		}
 		first = len(p.nodes)

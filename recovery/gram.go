@@ -430,8 +430,8 @@ func (s *gram) violated() []int {
 	return out
 }
 
-// handOver moves the working set to an orthogonal basis and its master. There is room for what comes, of so many vectors at most,
-// so that a large basis need not be copied to grow.
+// handOver moves the working set to an orthogonal basis and its master. Room is made for more columns, of so many vectors at
+// most, since a large basis is copied each time it grows.
 func (s *gram) handOver(b *dense.Basis, to *master, room int) {
 	at, f := s.at, s.f
 	switch {

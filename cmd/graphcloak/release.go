@@ -76,7 +76,7 @@ func (a *app) release(ctx context.Context, p *graphcloak.Plan, sensors fromSenso
 func (a *app) releaseFrom(ctx context.Context, s graphStore, m *graphcloak.Model, p *graphcloak.Plan, job graphcloak.Job,
 	identity string,
 ) error {
-	if !job.Signal.Cloaked && !a.config.Privacy.SpendAtChance { // what sensors sent is drawn already
+	if !job.Signal.Cloaked && !a.config.Privacy.SpendAtChance { // what sensors sent is drawn already, and nothing stops who asks for that
 		accuracy, err := a.outlook(ctx, m, p, job.Recover)
 		if err == nil {
 			err = a.refuseAtChance(ctx, m, p, accuracy)
